@@ -67,6 +67,15 @@ def test_the_status_of_a_run_outlives_what_its_id_tells():
     assert subject in text.rows[0]
 
 
+def test_a_list_of_runs_says_of_which_test_each_score_is_also_at_80_columns():
+    rows = (
+        ("step-4000-seceu", "seceu", "openai/good#step-4000", "finished", "2.70 [2.46, 2.96]", 40),
+        ("socialeval-7g5zm", "socialeval", "python/subj:bad", "stopped, 100 %", "0 % [0, 23], 20 unreadable", 20),
+    )
+    columns = ("run", "instrument", "subject", "status", "score", "episodes")
+    assert fitted(text_of(Table("t", "T", columns, rows)), 80).columns == columns[:-1]
+
+
 @pytest.mark.parametrize("width", [60, 80])
 def test_the_result_of_each_line_of_a_ledger_stays(width):
     columns = ("where", "what", "printed", "recomputed", "result", "reason")

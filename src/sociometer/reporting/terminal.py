@@ -38,14 +38,14 @@ _GO_FIRST = (
 )  # fmt: skip
 _KEPT = ("subject", "status", INTERVAL, "rank", "rank, 95 %", "reason", "next step")
 _SCORES = ("score", "value", "difference", "verdict", "result")
-_LEFT_OUT = (_GO_FIRST, (), ("chance", "items"), ("measure", "group"), _KEPT)
+_LEFT_OUT = (_GO_FIRST, (), ("chance", "items"), ("measure", "group"), ("instrument",), _KEPT)
 """The columns in the order in which they are left out; those without a place here second, scores never."""
 _SILENT_AT_ZERO = ("errors", "unreadable replies", "failed")
 _CONTROL = {code: f"\\x{code:02x}" for code in (*range(0x09), *range(0x0B, 0x20), *range(0x7F, 0xA0))}
 # Changes of direction, and what takes no room; the two joiners of Indic scripts and emoji stay.
 _UNSEEN = (0xAD, 0x61C, 0x180E, 0x200B, 0x200E, 0x200F, 0xFEFF, *range(0x202A, 0x202F), *range(0x2060, 0x2070))
 _CONTROL |= {code: f"\\u{code:04x}" for code in (*_UNSEEN, *range(0xE0000, 0xE0080))}
-_NUMBER = re.compile(r"[+−<>$]? ?[\d.,]+( %| points?)?( (to|\[|\().*)?")
+_NUMBER = re.compile(r"[+−<>$]? ?[\d.,]+( %| points?)?( (to|\[|\()(?!.*unreadable).*)?")
 _P_VALUE = re.compile(r"p($|[ (-])")
 
 
