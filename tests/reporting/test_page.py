@@ -619,6 +619,10 @@ def test_the_page_of_a_run_that_a_rule_decided_begins_with_the_verdict_and_its_c
     assert "<li>Accuracy against old" not in chapter, "the verdict is said once"
     assert verdict not in both, "two runs have their comparison"
     assert both.index('class="panel') < both.index("Evidence over items")
+    other = sm.run("seceu", model="baseline/oracle", limit=12, store=store)  # the subject then has its own name
+    several = write_report([old, other, new], tmp_path / "r.html", made="", version="").read_text()
+    assert "its run on SESI is old" in several and "against old until decided" in several
+    assert "its run on" not in both
 
 
 def test_an_empty_figure_is_not_shown():

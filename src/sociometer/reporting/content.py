@@ -198,9 +198,21 @@ def gather(
         rankings(others) if len(subjects) > 2 else (),
         tuple(shown),
         {run.id: said for run in runs if (said := how_asked(run))},
-        {names[run.id]: known[spec] for run in runs if (spec := run.manifest.config.subject) in known},
+        _about(runs, names, known),
         tuple(crowd for one in compared if one.run in studies for crowd in crowds_of(studies[one.run], one)),
     )
+
+
+def _about(runs: Sequence[StoredRun], names: Mapping[str, str], known: Mapping[str, str]) -> dict[str, str]:
+    """What each subject is if it is a baseline, and the names of its runs that rules of other runs compare with."""
+    rules = {until.against for run in runs if (until := run.manifest.config.until)}
+    told = [(names[run.id], known.get(run.manifest.config.subject, "")) for run in runs]
+    told += [
+        (names[run.id], f"its run on {run.definition.card.short_title} is {run.record.called}")
+        for run in runs
+        if run.id in rules and run.record.called != names[run.id]
+    ]
+    return {name: ", ".join(dict.fromkeys(filter(None, parts))) for name, parts in grouped(told).items()}
 
 
 def how_asked(run: StoredRun) -> str:
