@@ -682,7 +682,7 @@ def test_a_reader_is_told_who_the_subjects_are_whose_the_items_and_what_chance_i
     assert "dashed lines are chance, what random answers earn on average." in text
     assert "All items are bundled with Sociometer and are not those of the papers" in text
     assert "Bundled items of this project" not in text, "said once"
-    assert "baseline/refuse most of its answers cannot be read" in text
+    assert "baseline/refuse no mark: most of its answers cannot be read" in text
     assert re.search(r"Accuracy(, 40 items)?; higher is better", text)
     assert re.search(r"95 % interval chance items unreadable replies failed note .*? 25 % 40 0 0", text)
 

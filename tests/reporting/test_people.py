@@ -84,7 +84,7 @@ def test_the_columns_have_an_axis_and_a_model_without_answers_has_no_mark(studie
     assert all(height == round(100 * count / most) <= 100 for count, height in axis.items())
     assert len(re.findall(r'<i class="other"', people)) == 1, "no line of the one without answers"
     assert re.search(r'<i class="(whisker|dot )', oracle) and not re.search(r'<i class="(whisker|dot )', refuse)
-    assert "<em>stand-in</em>" in oracle and "<em>most of its answers cannot be read</em>" in refuse
+    assert "<em>stand-in</em>" in oracle and "<em>no mark: most of its answers cannot be read</em>" in refuse
     assert not re.search(r'"at end (first|last)"', panel), "each number is below its value"
 
 

@@ -286,7 +286,7 @@ def _strip(
             place(line.interval.high) if line.interval and line in drawn else None,
             number(line.value, line.unit, interval=line.interval),
             _around(line) + f" {counted(line.items, 'item')}" * (len(counts) > 1),
-            "most of its answers cannot be read"
+            "no mark: most of its answers cannot be read"
             if line not in drawn
             else "stand-in"
             if line.baseline or subject_stand_in(line.stand_ins)
