@@ -26,6 +26,10 @@ class Able(Question, frozen=True, kw_only=True):
     ability: str = ""
     mood: str = ""
 
+    @property
+    def facets(self):
+        return {"family": self.ability[:1]}
+
 
 def _half_failed() -> RunView:
     """Six items, half of them failed; a score has their ability and a kind that no item names, and gets moods wrong."""
@@ -34,7 +38,7 @@ def _half_failed() -> RunView:
         for place in range(6):
             ability, kind = ("empathy", "deep") if place < 4 else ("influence", "flat")
             item = Able(id=f"q{place}", ability=ability, mood="glad")
-            facets = {"ability": ability, "kind": kind, "mood": "sad" if place else "glad"}
+            facets = {"ability": ability, "kind": kind, "mood": "sad" if place else "glad", "family": ability[:1]}
             if place % 2:
                 yield Episode(item, 0, None, None, Failure("timeout", "no answer"))
             else:
@@ -44,9 +48,10 @@ def _half_failed() -> RunView:
 
 
 def test_a_failure_counts_with_the_group_that_its_item_names():
-    measures = grouped_measures(_half_failed(), "correct", by=("ability", "kind", "mood", ("ability", "kind")))
+    by = ("ability", "family", "kind", "mood", ("ability", "kind"))
+    measures = grouped_measures(_half_failed(), "correct", by=by)
     errors = {tuple(measure.group.values()): measure.errors for measure in measures}
-    assert (errors[()], errors["empathy",], errors["influence",]) == (3, 2, 1)
+    assert (errors[()], errors["empathy",], errors["influence",], errors["e",], errors["i",]) == (3, 2, 1, 2, 1)
     assert errors["deep",] == errors["sad",] == errors["empathy", "deep"] == 0
 
 
