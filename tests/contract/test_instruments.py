@@ -284,6 +284,15 @@ def test_a_failure_of_the_machinery_is_never_an_outcome(folder, task):
 
 
 @pytest.mark.parametrize(("folder", "task"), TASKS)
+def test_a_measure_of_the_items_is_the_same_for_every_subject(folder, task):
+    exact = [known.value for known in load(folder).card.measures_of(task) if known.of_items]
+    items = [item for item in load(folder).task(task).items(rehearsal(folder, task).source()) if exact][:12]
+    runs = [rehearsal(folder, task, subject).play_all(task, items) for subject in ("baseline/random", "baseline/first")]
+    one, two = ([[score.values[value] for value in exact] for _, _, score in run.scored()] for run in runs)
+    assert one == two
+
+
+@pytest.mark.parametrize(("folder", "task"), TASKS)
 def test_a_failed_item_is_counted_in_each_of_its_groups(folder, task):
     show = rehearsal(folder, task)
     items = list(load(folder).task(task).items(show.source()))

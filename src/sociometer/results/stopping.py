@@ -42,7 +42,7 @@ def stopping_rule(manifest: Manifest, instrument: Instrument, stored: Callable[[
 
 def rule_measure(instrument: Instrument, task: str, until: Until) -> MeasureCard:
     """The measure that decides: the named one, or the primary one; it must be a mean over items."""
-    known = {card.name: card for card in instrument.card.measures_of(task) if card.value}
+    known = {card.name: card for card in instrument.card.measures_of(task) if card.value and not card.of_items}
     primary = [card for card in known.values() if card.primary]
     if until.measure and until.measure not in known:
         raise unknown("measure", until.measure, known)
