@@ -107,7 +107,11 @@ def test_failures_leave_a_count_open():
     assert (found.errors, found.cases, found.side(1.0)) == (1, (), 0)
 
 
-def test_a_count_of_zeros_has_no_interval_from_an_upper_end():
+def test_a_count_of_zeros_has_an_interval_only_with_an_upper_end():
     of = card("number", high=float("inf"))
     (found,) = grouped_measures(fake_run("A", [0.0] * 20, of=of), "correct", "accuracy", binary=False)
     assert of.measure[0].scale is None and found.interval.method == NO_VARIATION
+    (found,) = grouped_measures(
+        fake_run("A", [0.0] * 20, of=card("number", high=10)), "correct", "accuracy", binary=False
+    )
+    assert (found.value, found.interval.low) == (0.0, 0.0) and found.interval.high == pytest.approx(1.80, abs=0.01)
