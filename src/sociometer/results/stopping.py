@@ -14,7 +14,7 @@ from sociometer.core.stopping import PAUSED, RANKED, Look, StoppingRecord, Until
 from sociometer.core.task import AnyRun, StoppingRule
 from sociometer.core.words import counted, lowered
 from sociometer.results.comparison import failed_extremes, shared_differences
-from sociometer.statistics.formatting import amount, number, scale_and_digits
+from sociometer.statistics.formatting import amount, margin_text, number, scale_and_digits
 from sociometer.statistics.intervals import clustered_mean_interval
 from sociometer.statistics.item_values import RunItems, read_items, shared_items, with_failed
 from sociometer.statistics.sequential import UNDECIDED, WIDTH_SHARES, blocks, drift, look, widening
@@ -120,7 +120,7 @@ class DecidedRule:
         """The rule before the first look."""
         title = lowered(self._measures[task].title)
         margin = self._margin(task)
-        within = f", equivalent within {amount(margin, self._measures[task].unit)}" if margin else ""
+        within = f", equivalent within {margin_text(margin, self._measures[task].unit)}" if margin else ""
         words = f"{title} against {self._reference.record.called} until decided{within}"
         if self._until.checkpoint:
             words += f", with one error rate for all looks at {counted(self._until.models, 'announced checkpoint')}"
