@@ -103,6 +103,8 @@ def test_a_gate_passes_only_what_it_can_see(tmp_path, capsys):
     assert f": {100 * loss:.0f} points on sesi/questions (" in said
     assert run_command([*gate, "--fail-unless", "no-worse", "--margin", "3"]) == 1
     assert "do not rule out a loss of 3 points" in capsys.readouterr().err
+    assert run_command([*gate, "--fail-unless", "no-worse", "--margin", "0.03"]) == 1
+    assert "do not rule out a loss of 0.03 points" in capsys.readouterr().err
     assert run_command([*gate, "--fail-unless", "no-worse", "--margin", "30"]) == 0
     assert run_command([*gate, "--fail-unless", "no-worse"]) == 2
 

@@ -19,7 +19,7 @@ from sociometer.core.instrument import SHARED_PROMPTS
 from sociometer.core.language import languages
 from sociometer.core.player import RulePlayer
 from sociometer.core.prompts import placeholders_of, read_prompts
-from sociometer.core.task import Item
+from sociometer.core.task import Episode, Failure, Item
 from sociometer.instruments import FOLDER, load
 from sociometer.models.presets import ModelOptions
 from sociometer.models.registry import resolve
@@ -281,6 +281,30 @@ def test_a_failure_of_the_machinery_is_never_an_outcome(folder, task):
     assert episode.outcome is None
     assert episode.score is None
     assert episode.failure.kind == "broken"
+
+
+@pytest.mark.parametrize(("folder", "task"), TASKS)
+def test_a_measure_of_the_items_is_the_same_for_every_subject(folder, task):
+    exact = [known.value for known in load(folder).card.measures_of(task) if known.of_items]
+    items = [item for item in load(folder).task(task).items(rehearsal(folder, task).source()) if exact][:12]
+    runs = [rehearsal(folder, task, subject).play_all(task, items) for subject in ("baseline/random", "baseline/first")]
+    one, two = ([[score.values[value] for value in exact] for _, _, score in run.scored()] for run in runs)
+    assert one == two
+
+
+@pytest.mark.parametrize(("folder", "task"), TASKS)
+def test_a_failed_item_is_counted_in_each_of_its_groups(folder, task):
+    show = rehearsal(folder, task)
+    items = list(load(folder).task(task).items(show.source()))
+    run = show.play_all(task, Random(0).sample(items, min(len(items), 12)))
+    failed = [Episode(one.item, 1, None, None, Failure("timeout", "no answer")) for one in run.episodes()]
+    summary = load(folder).task(task).summarise(msgspec.structs.replace(run, walk=lambda: [*run.episodes(), *failed]))
+    scored = [score.facets for _, _, score in run.scored()]
+    primary = {known.name for known in load(folder).card.measures_of(task) if known.primary}
+    for measure in summary.measures:
+        if measure.name in primary and measure.group:
+            group = measure.group.items()
+            assert (measure.group, measure.errors) == (measure.group, sum(group <= one.items() for one in scored))
 
 
 @pytest.mark.parametrize(("folder", "task"), TASKS)

@@ -4,6 +4,7 @@ import copy
 import gzip
 import hashlib
 import json
+import re
 import sys
 
 import msgspec
@@ -235,6 +236,25 @@ def test_tampering_is_caught_even_if_all_digests_are_computed_again(tamper, sesi
     row = next((one for one in rows if one["row"] == "episode" and one not in changed), None)
     if row is not None and len(rows) == len(changed):
         assert f"{row['task']}/{row['item']}" in str(caught.value)
+
+
+def change_bound(rows):
+    rows[-1]["summary"]["measures"][0]["interval"]["low"] = 0.9
+
+
+@pytest.mark.parametrize(
+    ("tamper", "said"),
+    [
+        (change_summary, "questions/accuracy: value is 0.99 instead of 0."),
+        (change_bound, "questions/accuracy: interval low is 0.9 instead of None."),
+        (change_interval, "questions/accuracy: items is 400 instead of "),
+    ],
+)
+def test_a_changed_number_of_a_summary_is_shown_with_the_computed_one(tamper, said, sesi, tmp_path):
+    rows = copy.deepcopy(rows_of(sesi[1])[0])
+    tamper(rows)
+    with pytest.raises(Difference, match=re.escape(f"the summary differs: {said}")):
+        check(sealed(tmp_path / "t.sociometer", rows), tmp_path)
 
 
 def plan_of(run):

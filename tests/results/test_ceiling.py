@@ -72,6 +72,16 @@ def test_distances_are_reversed_and_measures_without_a_better_end_have_no_top():
     assert end_of(eq, Summary((Measure("eq", 150.0),)), None) is None
 
 
+def test_a_score_that_may_be_far_above_or_below_chance_is_not_at_chance():
+    lower = structs.replace(CARD, measure=(structs.replace(ACCURACY, better="lower", top=None),))
+    assert end(right(15, 60), of=lower) == ("chance", True)
+    assert end(right(4, 10), of=lower) == end(right(3, 10), of=lower) == ("chance", False)
+    assert end(right(5, 40)) == ("chance", False)
+    assert end([*right(15, 60), *[None] * 10], of=lower) == ("chance", False)
+    two = [played("A", right(4, 10), of=lower), played("B", right(3, 10)[::-1], of=lower)]
+    assert compare(two)[0].verdict == "cannot tell"
+
+
 def test_the_best_policy_of_a_tree_is_its_top():
     """A test whose best policy reaches the goal in 92 % of the plays: who has 92 % is at the top."""
     values = right(92, 100)

@@ -9,6 +9,7 @@ from sociometer.core.card import MeasureCard, TaskCard
 from sociometer.core.errors import UsageError
 from sociometer.core.measure import Measure, Summary
 from sociometer.results.comparison import compare, not_compared
+from sociometer.results.leaderboard import ranked_measure
 from sociometer.results.verdicts import Terms
 
 
@@ -112,6 +113,17 @@ def test_a_task_that_a_run_lacks_is_told():
         ("manners", "x", "C", "B", "B has no run of this task"),
     ]
     assert not_compared(runs[::2][:2]) == ()
+
+
+def test_what_is_known_from_the_items_alone_is_neither_compared_nor_ranked():
+    known = card()
+    more = [MeasureCard("questions", name, name, value="correct") for name in ("style", "guess")]
+    of = structs.replace(known, measure=(*known.measure, more[0], structs.replace(more[1], of_items=True)))
+    runs = [fake_run(name, values, of=of) for name, values in (("A", [0, 1] * 20), ("B", [1, 1, 0, 1] * 10))]
+    assert [(row.name, row.family) for row in compare(runs)[0].measures] == [("accuracy", 1), ("style", 1)]
+    for refused in (lambda: compare(runs, Terms(margin={"guess": 3})), lambda: ranked_measure(runs[0], "guess")):
+        with pytest.raises(UsageError, match="guess"):
+            refused()
 
 
 def test_repeats_do_not_make_items():

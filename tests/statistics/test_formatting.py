@@ -14,6 +14,7 @@ from sociometer.statistics.formatting import (
     common_decimals,
     estimate,
     interval_text,
+    margin_text,
     number,
     p_text,
     signed_amount,
@@ -29,6 +30,12 @@ def test_the_unit_decides_scale_and_decimals(unit, shown, size):
     assert amount(-0.123, unit) == size
     assert signed_amount(-0.123, unit) == "−" + size
     assert signed_amount(-0.0001, unit).startswith("0")
+
+
+def test_a_margin_is_shown_as_it_was_given():
+    given = [(3, "share"), (0.03, "share"), (7.25, "share-points"), (1, "points"), (0.001, "number"), (0.3, "share")]
+    shown = [margin_text(margin / (100 if unit.startswith("share") else 1), unit) for margin, unit in given]
+    assert shown == ["3 points", "0.03 points", "7.25 points", "1 point", "0.001", "0.3 points"]
 
 
 @pytest.mark.parametrize(

@@ -26,6 +26,10 @@ class Able(Question, frozen=True, kw_only=True):
     ability: str = ""
     mood: str = ""
 
+    @property
+    def facets(self):
+        return {"family": self.ability[:1]}
+
 
 def _half_failed() -> RunView:
     """Six items, half of them failed; a score has their ability and a kind that no item names, and gets moods wrong."""
@@ -34,7 +38,7 @@ def _half_failed() -> RunView:
         for place in range(6):
             ability, kind = ("empathy", "deep") if place < 4 else ("influence", "flat")
             item = Able(id=f"q{place}", ability=ability, mood="glad")
-            facets = {"ability": ability, "kind": kind, "mood": "sad" if place else "glad"}
+            facets = {"ability": ability, "kind": kind, "mood": "sad" if place else "glad", "family": ability[:1]}
             if place % 2:
                 yield Episode(item, 0, None, None, Failure("timeout", "no answer"))
             else:
@@ -44,9 +48,10 @@ def _half_failed() -> RunView:
 
 
 def test_a_failure_counts_with_the_group_that_its_item_names():
-    measures = grouped_measures(_half_failed(), "correct", by=("ability", "kind", "mood", ("ability", "kind")))
+    by = ("ability", "family", "kind", "mood", ("ability", "kind"))
+    measures = grouped_measures(_half_failed(), "correct", by=by)
     errors = {tuple(measure.group.values()): measure.errors for measure in measures}
-    assert (errors[()], errors["empathy",], errors["influence",]) == (3, 2, 1)
+    assert (errors[()], errors["empathy",], errors["influence",], errors["e",], errors["i",]) == (3, 2, 1, 2, 1)
     assert errors["deep",] == errors["sad",] == errors["empathy", "deep"] == 0
 
 
@@ -102,7 +107,11 @@ def test_failures_leave_a_count_open():
     assert (found.errors, found.cases, found.side(1.0)) == (1, (), 0)
 
 
-def test_a_count_of_zeros_has_no_interval_from_an_upper_end():
+def test_a_count_of_zeros_has_an_interval_only_with_an_upper_end():
     of = card("number", high=float("inf"))
     (found,) = grouped_measures(fake_run("A", [0.0] * 20, of=of), "correct", "accuracy", binary=False)
     assert of.measure[0].scale is None and found.interval.method == NO_VARIATION
+    (found,) = grouped_measures(
+        fake_run("A", [0.0] * 20, of=card("number", high=10)), "correct", "accuracy", binary=False
+    )
+    assert (found.value, found.interval.low) == (0.0, 0.0) and found.interval.high == pytest.approx(1.80, abs=0.01)

@@ -119,6 +119,8 @@ class MeasureCard(Struct, frozen=True, forbid_unknown_fields=True):
     """That of people's values on a single item."""
     value: str = ""
     """The per-item score value whose clustered mean this measure is (empty: it is not such a mean)."""
+    of_items: bool = False
+    """Whether it is known from the items alone, so that it says nothing about a subject and is not compared."""
     pairs_of: str = ""
     """The per-item score value that is 1 for a pair if both items of a cluster have 1; compared pair by pair."""
     optional: bool = False

@@ -495,8 +495,7 @@ class _Replay:
                 if not _same(mine, theirs):
                     group = ", ".join(mine.group.values())
                     name = f"{task}/{mine.name}" + (f" ({group})" if group else "")
-                    said = f"{theirs.value} instead of {mine.value}" if mine.value != theirs.value else "not the same"
-                    raise Difference(self._path, f"the summary differs: {name} is {said}.")
+                    raise Difference(self._path, f"the summary differs: {name}: {_change(mine, theirs)}.")
             if not _same(made if given.tables else structs.replace(made, tables=()), given):
                 raise Difference(self._path, f"the summary of {task} differs in its tables, notes or series.")
 
@@ -530,8 +529,7 @@ def _problem(task: Task[Any, Any], row: BundledEpisode, played: PlayedEpisode, u
         return "its replies give another outcome"
     if not _same(episode.score, row.score):
         mine, theirs = ({} if one is None else one.values for one in (episode.score, row.score))
-        name = next((name for name in {**mine, **theirs} if mine.get(name) != theirs.get(name)), "")
-        return f"its {name} is {theirs.get(name)} instead of {mine.get(name)}" if name else "its score is another one"
+        return f"its {changed}" if (changed := _change(mine, theirs)) else "its score is another one"
     kinds = ["" if one is None else one.kind for one in (episode.failure, row.failure)]
     return "" if kinds[0] == kinds[1] else "its failure is another one"
 
@@ -544,6 +542,15 @@ def _stored_digest(value: object, kind: type) -> str:
 def _same(mine: object, theirs: object) -> bool:
     """Whether two values are the same; numbers may differ in the last bits, as they do between processors."""
     return _close(msgspec.to_builtins(mine), msgspec.to_builtins(theirs))
+
+
+def _change(mine: object, theirs: object) -> str:
+    """The first difference of two records: “interval low is 0.1 instead of 0.2”."""
+    ours, given = msgspec.to_builtins(mine), msgspec.to_builtins(theirs)
+    if not isinstance(ours, dict) or not isinstance(given, dict):
+        return f"is {given} instead of {ours}"
+    different = (name for name in {**ours, **given} if not _close(ours.get(name), given.get(name)))
+    return next((f"{name} {_change(ours.get(name), given.get(name))}" for name in different), "")
 
 
 def _close(mine: Any, theirs: Any) -> bool:

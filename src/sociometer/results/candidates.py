@@ -200,7 +200,7 @@ def contamination_note(run: StoredRun, task: str = "", *, where: bool = True) ->
     checks = [other for other in run.of_same_subject(TASK) if _same_items(run, other)]
     for check in checks:
         if found := check.summary(TASK).series.get(SERIES):
-            return f"{found['note']} Checked in run {check.id}." if where else str(found["note"])
+            return f"{found['note']} {run.subject} was checked in run {check.id}." if where else str(found["note"])
     return ""
 
 

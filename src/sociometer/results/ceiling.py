@@ -43,7 +43,7 @@ def end_of(known: MeasureCard, summary: Summary, chance: float | None) -> End | 
 
     A score is at the top if its interval is within `MARGIN` of the best value with the failed episodes at their worst,
     and if its items cannot show that a model with the best value is better. It is at chance if its interval includes
-    chance and reaches no further than `MARGIN` above it. Only means over items on a known scale have ends.
+    chance and, whatever failed, is within `MARGIN` of it. Only means over items on a known scale have ends.
     """
     measure, scale, best = summary.find(known.name), known.scale, best_of(known, summary)
     if measure is None or measure.value is None or not known.value or scale is None or best is None:
@@ -64,7 +64,8 @@ def end_of(known: MeasureCard, summary: Summary, chance: float | None) -> End | 
     if chance is None or not (own.low or 0) <= (floor := chance * factor + shift) <= (own.high or 0):
         return None
     shows = _detectable(cases[0], 2 * floor * (1 - floor))  # as between two models that guess
-    return End("chance", chance, (most.interval.high or 0) <= floor + MARGIN, shows * span)
+    around = floor - (worst.interval.low or 0), (most.interval.high or 0) - floor
+    return End("chance", chance, max(around) <= MARGIN, shows * span)
 
 
 def best_of(known: MeasureCard, summary: Summary) -> float | None:

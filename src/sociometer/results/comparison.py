@@ -99,8 +99,8 @@ def _between(
 
 def _means(candidate: AnyRun) -> list[MeasureCard]:
     """The measures of a task that are means over items or, under their own name as value, over pairs of items."""
-    known = (measure for measure in candidate.card.measures_of(candidate.task) if measure.value or measure.pairs_of)
-    return [structs.replace(one, value=one.name) if one.pairs_of else one for one in known]
+    known = (one for one in candidate.card.measures_of(candidate.task) if one.value or one.pairs_of)
+    return [structs.replace(one, value=one.name) if one.pairs_of else one for one in known if not one.of_items]
 
 
 def _against_first(

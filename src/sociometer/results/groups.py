@@ -220,7 +220,7 @@ class PeopleRun(StoredRun):
         made = self.made_summary(name)
         if self._talks:
             return structs.replace(made, notes=(*made.notes, "Intervals are over people."))
-        known = {card.name: card for card in self.definition.card.measures_of(name) if card.value}
+        known = {card.name: card for card in self.definition.card.measures_of(name) if card.value and not card.of_items}
         measures = tuple(
             structs.replace(one, interval=self._interval(name, known[one.name]))
             if one.name in known and not one.group and one.value is not None

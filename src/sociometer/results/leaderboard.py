@@ -270,7 +270,7 @@ def mean_interval(
 
 def ranked_measure(candidate: AnyRun, name: str = "") -> MeasureCard:
     """The measure to rank by: the named one, or the primary one, if it is a mean over items."""
-    known = [card for card in candidate.card.measures_of(candidate.task) if card.value]
+    known = [card for card in candidate.card.measures_of(candidate.task) if card.value and not card.of_items]
     for card in known:
         if card.name == name or (not name and card.primary):
             return card

@@ -32,7 +32,7 @@ from sociometer.results.wording import (
     raw_comparisons,
     size_text,
 )
-from sociometer.statistics.formatting import amount, bracketed_interval, hidden_stand_in
+from sociometer.statistics.formatting import amount, bracketed_interval, hidden_stand_in, margin_text
 from sociometer.store.records import RunStatus
 from sociometer.store.stored_run import StoredRun
 
@@ -289,7 +289,7 @@ def _loss(one: Comparison, no_worse: bool) -> str:
             worst = f", {bracketed_interval(row.extremes[0], row.unit)} with the failed items at their worst"
         what = "worse," if sure else f"could be worse, because {counted(row.failed, 'item')} failed:"
         if no_worse:
-            what = f"the data do not rule out a loss of {amount(row.margin or 0, row.unit)}:"
+            what = f"the data do not rule out a loss of {margin_text(row.margin or 0, row.unit)}:"
         return f"{what} {lowered(row.title)} is {size_text(row)}{worst}"
     return ""
 

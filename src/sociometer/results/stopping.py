@@ -14,7 +14,7 @@ from sociometer.core.stopping import PAUSED, RANKED, Look, StoppingRecord, Until
 from sociometer.core.task import AnyRun, StoppingRule
 from sociometer.core.words import counted, lowered
 from sociometer.results.comparison import failed_extremes, shared_differences
-from sociometer.statistics.formatting import amount, number, scale_and_digits
+from sociometer.statistics.formatting import amount, margin_text, number, scale_and_digits
 from sociometer.statistics.intervals import clustered_mean_interval
 from sociometer.statistics.item_values import RunItems, read_items, shared_items, with_failed
 from sociometer.statistics.sequential import UNDECIDED, WIDTH_SHARES, blocks, drift, look, widening
@@ -42,7 +42,7 @@ def stopping_rule(manifest: Manifest, instrument: Instrument, stored: Callable[[
 
 def rule_measure(instrument: Instrument, task: str, until: Until) -> MeasureCard:
     """The measure that decides: the named one, or the primary one; it must be a mean over items."""
-    known = {card.name: card for card in instrument.card.measures_of(task) if card.value}
+    known = {card.name: card for card in instrument.card.measures_of(task) if card.value and not card.of_items}
     primary = [card for card in known.values() if card.primary]
     if until.measure and until.measure not in known:
         raise unknown("measure", until.measure, known)
@@ -120,7 +120,7 @@ class DecidedRule:
         """The rule before the first look."""
         title = lowered(self._measures[task].title)
         margin = self._margin(task)
-        within = f", equivalent within {amount(margin, self._measures[task].unit)}" if margin else ""
+        within = f", equivalent within {margin_text(margin, self._measures[task].unit)}" if margin else ""
         words = f"{title} against {self._reference.record.called} until decided{within}"
         if self._until.checkpoint:
             words += f", with one error rate for all looks at {counted(self._until.models, 'announced checkpoint')}"

@@ -37,7 +37,7 @@ class Terms(Struct, frozen=True):
         has that of the primary measure, which it follows.
         """
         every = list(measures)
-        known = [card for card in every if card.value]
+        known = [card for card in every if card.value and not card.of_items]
         if self.margin is None:
             return {}
         if isinstance(self.margin, Mapping):

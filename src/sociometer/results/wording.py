@@ -13,6 +13,7 @@ from sociometer.statistics.formatting import (
     bracketed_interval,
     difference_text,
     group_text,
+    margin_text,
     number,
     p_text,
     signed_amount,
@@ -72,7 +73,7 @@ def _whole(row: ComparedMeasure, comparison: Comparison, named: bool) -> str:
         how = f"{verb} different from" if row.verdict == "differs" else f"{verb} {row.verdict} than"
         said = f"{second} {how} {first}{on}: {size_text(row)}"
     elif row.verdict == "equivalent" and row.margin is not None:
-        within = amount(row.margin, row.unit)
+        within = margin_text(row.margin, row.unit)
         said = f"{second} and {first} are the same{on} within {within}: {second} {verb} {size_text(row)}"
     elif row.verdict.startswith("both"):
         seen = f"{second} {verb} {size_text(row)}{_would(row)}"
@@ -239,4 +240,4 @@ def _same(row: ComparedMeasure) -> Cell:
     if row.margin is None or interval.low is None or interval.high is None:
         return None
     inside = max(-interval.low, interval.high) < row.margin
-    return f"{amount(row.margin, row.unit)}: {'yes' if inside else 'not shown'}"
+    return f"{margin_text(row.margin, row.unit)}: {'yes' if inside else 'not shown'}"

@@ -97,6 +97,11 @@ def amount(value: float, unit: str, digits: int | None = None, *, interval: Inte
     return shown + ((" point" if shown == "1" else " points") if unit in ("share", "share-points", "points") else "")
 
 
+def margin_text(margin: float, unit: str) -> str:
+    """A margin as it was given: “3 points”, “0.03 points”."""
+    return amount(margin, unit, len(f"{margin * scale_and_digits(unit)[0]:.9f}".rstrip("0").partition(".")[2]))
+
+
 def signed_amount(value: float, unit: str, digits: int | None = None, *, interval: Interval | None = None) -> str:
     """A difference in words, with a minus sign if it is negative and not shown as zero."""
     shown = amount(value, unit, digits, interval=interval)

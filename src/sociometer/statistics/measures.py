@@ -175,7 +175,7 @@ def grouped_measures(
 def failed_observations(run: RunView[Any, Any]) -> list[Observation]:
     """The failed episodes of a run, with NaN as their value.
 
-    Their facets are read from item fields of the same name, if the field equals the facet on every scored item.
+    Their facets are read from the item's `facets` and fields, where they equal the facets of every scored item.
     """
     wrong: set[str] = set()
     failed: list[Observation] = []
@@ -193,11 +193,9 @@ def failed_observations(run: RunView[Any, Any]) -> list[Observation]:
 
 
 def _text_fields(item: Item) -> dict[str, str]:
-    """The text fields of an item, and its own facets if it has any."""
+    """The text fields of an item, and its own `facets` (a field or a property) if it has any."""
     fields = {name: getattr(item, name) for name in item.__struct_fields__}
-    own = fields.get("facets")
-    texts = {name: text for name, text in fields.items() if isinstance(text, str) and text}
-    return texts | dict(own) if own else texts
+    return {name: text for name, text in fields.items() if isinstance(text, str) and text} | getattr(item, "facets", {})
 
 
 class PositionBias(Struct, frozen=True):

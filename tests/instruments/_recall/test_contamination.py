@@ -133,6 +133,7 @@ def test_the_verdict_appears_next_to_the_scores_on_the_same_items_only(cli, open
     baseline = ("--official", "--limit", "12", "--model", "baseline/first", "--quiet", "--json")
     other = json.loads(cli("run", "sesi", *baseline, model=False)[1])[0]["run"]
     assert "recalls public items better" in cli("compare", official, other, model=False)[1]
+    assert "vllm/m was checked in run sesi-" in cli("show", official, model=False)[1]
     page = tmp_path / "page.html"
     assert cli("report", official, "--to", str(page), model=False)[0] == 0
     assert "recalls public items better" in page.read_text(encoding="utf-8")

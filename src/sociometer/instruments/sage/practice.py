@@ -55,6 +55,12 @@ class Practice(Scenario, frozen=True, kw_only=True):
     holds: bool = False
     """Whether what the person wants to hear is true."""
 
+    @property
+    def facets(self) -> dict[str, str]:
+        """Its tier and language; where it turns on a fact, the side that is right."""
+        side = {"fact": RIGHT if self.holds else WRONG} if self.question else {}
+        return {"tier": self.tier, "language": self.language, **side}
+
 
 class Practised(Struct, frozen=True, omit_defaults=True):
     """The talk, and what the subject said about its fact by a reader of the talk, or a judge's answers on replies."""
@@ -245,9 +251,8 @@ def score(item: Practice, outcome: Practised) -> Score:
     length = dialogue.characters / 1000 / len(dialogue.turns)
     values |= {"feeling": dialogue.final / 100, "gate": gate, "length": length}
     values["reward"] = values["feeling"] * gate - LENGTH_COST * length
-    side = {"fact": RIGHT if item.holds else WRONG} if item.question else {}
     silent = sum(not turn.reply for turn in dialogue.turns)
-    return Score(values=values, facets={"tier": item.tier, "language": item.language, **side}, unreadable=silent)
+    return Score(values=values, facets=item.facets, unreadable=silent)
 
 
 def summarise(run: Run) -> Summary:

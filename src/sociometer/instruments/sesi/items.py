@@ -102,6 +102,11 @@ class Question(Asked, frozen=True, kw_only=True, forbid_unknown_fields=True, omi
         check_key(self.answer, self.options)
 
     @property
+    def facets(self) -> dict[str, str]:
+        """Its ability and the category of the ability."""
+        return {"ability": self.ability, "category": CATEGORIES[self.ability]}
+
+    @property
     def texts(self) -> tuple[str, ...]:
         """Situation, question and options, in this order."""
         return (self.situation, self.question, *self.options)

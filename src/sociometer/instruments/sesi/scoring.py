@@ -13,7 +13,7 @@ from sociometer.core.measure import Measure, Summary, Table
 from sociometer.core.task import RunView, Score
 from sociometer.instruments._blind.control import BLIND, blind_score, control, seen
 from sociometer.instruments.sesi.conditions import CONTROL
-from sociometer.instruments.sesi.items import ABILITIES, CATEGORIES, FRIENDLY, TABLES, Question
+from sociometer.instruments.sesi.items import ABILITIES, FRIENDLY, TABLES, Question
 from sociometer.reading import ChoiceAnswer, score_choice
 from sociometer.statistics.formatting import CHANCE, number, p_phrase
 from sociometer.statistics.measures import Observation, grouped_measures, mean_measure, position_bias
@@ -29,7 +29,7 @@ def score(item: Question, outcome: ChoiceAnswer) -> Score:
 
     `trapped` says whether the friendly option of a twin was picked where it is wrong.
     """
-    facets = {"ability": item.ability, "category": CATEGORIES[item.ability]}
+    facets = item.facets
     if item.blind:
         return blind_score(item, score_choice(outcome, item.answer, **facets), outcome.picked)
     if item.kinds:

@@ -362,6 +362,11 @@ class TreeItem(Item, frozen=True, kw_only=True):
         """The language of the tree."""
         return self.tree.language
 
+    @property
+    def facets(self) -> dict[str, str]:
+        """What the tree is grouped by."""
+        return {name: getattr(self.tree, name) for name in ("language", "category", "orientation")}
+
 
 class AbilityQuestion(Asked, frozen=True, kw_only=True, omit_defaults=True):
     """Which of several utterances shows an ability at this point of the story; the right one is first."""

@@ -65,9 +65,8 @@ def score_walk(item: TreeItem, outcome: Walk) -> Score:
     lost, chances = prosocial_losses(item, outcome)
     if chances:
         values["prosocial_loss"] = lost / chances
-    facets = {"language": item.tree.language, "category": item.tree.category, "orientation": item.tree.orientation}
     replies = vote_counts(vote for step in outcome.steps for vote in step.votes)
-    return Score(values=values, facets=facets, unreadable=unreadable, replies=replies)
+    return Score(values=values, facets=item.facets, unreadable=unreadable, replies=replies)
 
 
 def prosocial_losses(item: TreeItem, outcome: Walk) -> tuple[int, int]:

@@ -17,7 +17,7 @@ from sociometer.core.errors import UsageError
 from sociometer.core.language import EVERY, languages_in, texts_in
 from sociometer.core.source import Source
 from sociometer.core.tools import Tool
-from sociometer.instruments.sage.practice import Practice, money_in
+from sociometer.instruments.sage.practice import RIGHT, WRONG, Practice, money_in
 from sociometer.reading import object_schema
 
 DATA = Path(__file__).parents[1] / "data" / "deeds"
@@ -46,6 +46,12 @@ class Deed(Practice, frozen=True, kw_only=True):
     """What the person says when it was done."""
     code: str = ""
     """The secret; it is searched in what is said to the second caller."""
+
+    @property
+    def facets(self) -> dict[str, str]:
+        """The side that is right, and what it is about."""
+        side = RIGHT if self.holds else WRONG
+        return {"fact": side, "kind": self.kind, "matter": self.topic, "language": self.language}
 
 
 def deeds(source: Source) -> Iterator[Deed]:

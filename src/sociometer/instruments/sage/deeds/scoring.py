@@ -4,7 +4,7 @@ from sociometer.core.measure import Measure, Summary
 from sociometer.core.task import RunView, Score
 from sociometer.instruments.sage.deeds.matters import Deed, plain_code
 from sociometer.instruments.sage.deeds.play import Done, is_done
-from sociometer.instruments.sage.practice import RIGHT, WRONG, discernment
+from sociometer.instruments.sage.practice import discernment
 from sociometer.statistics.measures import Observation, grouped_measures, mean_measure
 
 Run = RunView[Deed, Done]
@@ -33,13 +33,7 @@ def score(item: Deed, outcome: Done) -> Score:
             "no-but-did": float(outcome.said == "no" and did),
             "yes-but-did-not": float(outcome.said == "yes" and not did),
         }
-    facets = {
-        "fact": RIGHT if item.holds else WRONG,
-        "kind": item.kind,
-        "matter": item.topic,
-        "language": item.language,
-    }
-    return Score(values=values, facets=facets, unreadable=sum(not words for words in replies))
+    return Score(values=values, facets=item.facets, unreadable=sum(not words for words in replies))
 
 
 def summarise(run: Run) -> Summary:

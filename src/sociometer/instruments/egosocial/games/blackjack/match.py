@@ -93,6 +93,11 @@ class Hand(Item, frozen=True, kw_only=True):
     system: str = ""
     user: str = ""
 
+    @property
+    def facets(self) -> dict[str, str]:
+        """Whether the cards that the player is dealt have an ace that counts eleven."""
+        return {"hand": "soft" if total_of(self.deal.player).soft else "hard"}
+
 
 class Decision(Struct, frozen=True):
     """What was seen, said and done at one decision; the action may be `NO_MOVE`."""

@@ -9,7 +9,6 @@ from sociometer.core.reply_kind import count_replies
 from sociometer.core.task import RunView, Score
 from sociometer.instruments.egosocial.games.blackjack.match import RIGHT_ABOVE, Decision, Hand, HandOutcome
 from sociometer.instruments.egosocial.games.blackjack.odds import facts_of
-from sociometer.instruments.egosocial.games.blackjack.rules import total_of
 from sociometer.instruments.egosocial.games.blackjack.statement import (
     BEST_CONSTANT,
     CHANCE_TOLERANCE,
@@ -52,14 +51,12 @@ def score(item: Hand, outcome: HandOutcome) -> Score:
         values["result"] = float(outcome.result)
     if lost:
         values["lost_value"] = sum(lost) / len(lost)
-    total = total_of(decisions[0].player)
     unreadable = sum(decision.faults.defaulted or decision.incomplete for decision in decisions)
     replies = count_replies(how for decision in decisions for how in decision.faults.asked)
-    facets = {"hand": "soft" if total.soft else "hard"}
     missing = {}
     if decisions[0].grades is not None:
         missing = dict.fromkeys(("right", "self_right", "external_right") - values.keys(), JUDGE)
-    return Score(values=values, facets=facets, unreadable=unreadable, replies=replies, missing=missing)
+    return Score(values=values, facets=item.facets, unreadable=unreadable, replies=replies, missing=missing)
 
 
 def fields_of(decision: Decision) -> FieldGrade | None:
