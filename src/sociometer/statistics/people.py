@@ -8,7 +8,7 @@ from statistics import fmean, stdev
 import numpy as np
 from msgspec import Struct, structs
 
-from sociometer.core.measure import NO_VARIATION, Interval
+from sociometer.core.measure import CLUSTER_BOOTSTRAP, NO_VARIATION, Interval
 from sociometer.core.words import grouped
 from sociometer.statistics.distributions import normal_quantile, t_below, t_quantile
 from sociometer.statistics.intervals import MINIMUM_CLUSTERS, cluster_codes, clustered_mean_interval, too_few, wilson
@@ -54,6 +54,25 @@ def mean_over_people(
     few = _too_few(clusters, people, level)
     around = few if few.clusters < MINIMUM_CLUSTERS else _interval(mean, by_items + added, few.clusters, share, level)
     return PeopleMean(mean, around, added, people)
+
+
+def interval_beside(table: Mapping[str, ItemValue], usual: Mapping[str, float], *, people: bool = False) -> Interval:
+    """The interval of the mean of these items around people's `usual` values of them, which are fixed.
+
+    A bootstrap over items, whatever the scale: hard items are hard for both, so it draws the differences from `usual`.
+    """
+    fixed = {name: usual.get(name.partition("@")[0], 0.0) for name in table}
+    if people:
+        less = {name: tuple(value - fixed[name] for value in one.repeats) for name, one in table.items()}
+        around = mean_over_people(
+            {name: structs.replace(table[name], repeats=of) for name, of in less.items()}
+        ).interval
+    else:
+        gaps = [one.value - fixed[name] for name, one in table.items()]
+        around = clustered_mean_interval(gaps, [one.cluster for one in table.values()], binary=False)
+    if usual and around.method.startswith(CLUSTER_BOOTSTRAP):
+        around = structs.replace(around, method=f"{around.method} of differences from people's distances")
+    return around.scaled(1.0, fmean(fixed.values()))
 
 
 def _too_few(clusters: int, people: int, level: float) -> Interval:
