@@ -31,8 +31,15 @@ def reached(kind: str, instrument: str = "") -> dict[str, str]:
     return {test: next(end for end in _FIRST if end in ends) for test, ends in tests.items()}
 
 
-def room_sentences(ends: Iterable[str]) -> list[str]:
-    """The tests with room for models that are at the top, or at chance; empty if there are none."""
-    kinds = dict.fromkeys({"top": "capable", "chance": "small"}[end] for end in ends)
-    room = {kind: ", ".join(test for test, end in reached(kind).items() if end == _ROOM) for kind in kinds}
+def room_sentences(ends: Iterable[tuple[str, str]]) -> list[str]:
+    """Other tests with room for models that are at the top, or at chance, of these tests: `("top", "sesi/questions")`.
+
+    Empty if there are none.
+    """
+    tests = grouped(ends)
+    ended = {test for of in tests.values() for test in of}
+    room = {
+        kind: ", ".join(test for test, reach in reached(kind).items() if reach == _ROOM and test not in ended)
+        for kind in ({"top": "capable", "chance": "small"}[end] for end in tests)
+    }
     return [f"Tests with room for {kind} models: {of} (see '{hint('list')}')." for kind, of in room.items() if of]

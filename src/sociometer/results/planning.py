@@ -193,9 +193,9 @@ def at_top_before(subject: str, tasks: Collection[str], stored: Iterable[StoredR
         if run.record.status is RunStatus.FINISHED and family_from_name(run.manifest.config.subject) == family:
             for task, (said, end) in ends_of(run).items():
                 if task in tasks and end.at == "top" and end.sure:
-                    told = f"{run.subject} ({run.id}) was at the top, so a run of the same family will show little"
-                    found.setdefault(task, f"{told}: {said}")
-    return [*found.values(), *room_sentences(["top"] if found else [])]
+                    told = f"{run.subject} ({run.id}) was {end.words}, so a run of the same family will show little"
+                    found.setdefault(f"{run.instrument}/{task}", f"{told}: {said}")
+    return [*found.values(), *room_sentences(("top", test) for test in found)]
 
 
 def size_to_detect(measure: MeasureCard, detect: float) -> float:
