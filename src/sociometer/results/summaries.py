@@ -199,7 +199,7 @@ def _items(run: StoredRun, lines: Sequence[MeasureRow]) -> str:
         (items,), (task,) = counts, tasks
         ahead = len({item for item, _ in run.finished(task)}) - items if run.part(task) else 0
         return counted(items, "item") + (f" (and {ahead} played ahead of the order, not counted)" if ahead > 0 else "")
-    items = sum(len({item for item, _ in run.finished(task)}) for task in tasks)
+    items = sum(len(run.counted_items(task)) for task in tasks)
     return counted(items, "item") + (f" of {len(tasks)} tasks" if len(tasks) > 1 else "")
 
 
