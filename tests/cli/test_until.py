@@ -136,7 +136,7 @@ def test_plan_says_what_a_difference_takes(play, tmp_path):
     assert code == 0
     said = " ".join(printed.out.split())
     assert (
-        "A difference of 10 points needs 270 items, or 162 items played 5 times (80 % power, paired by item)." in said
+        "A difference of 10 points needs 270 items, or 176 items played 5 times (80 % power, paired by item)." in said
     )
     assert "The 192 items here have 64 % power. Assumed: two models answer 20 % of the items differently" in said
     _, printed = play("run", *models("random"), "--dry-run", "--limit", "60")
