@@ -42,7 +42,7 @@ def mean_over_people(
     rows = _answers(table, names)
     values = np.array([value for _, _, value in rows], dtype=np.float64)
     weights = np.array([1 / len(table[name].of) for name, _, _ in rows], dtype=np.float64) / len(names)
-    mean = float(weights @ values)
+    mean = float(weights @ values) if np.ptp(values) else float(values[0])  # of equal values, without rounding
     moved = weights * (values - mean)
     of_items, clusters = cluster_codes([table[name].cluster for name, _, _ in rows], values.size)
     of_people, people = cluster_codes([who for _, who, _ in rows], values.size)
@@ -81,14 +81,15 @@ def _too_few(clusters: int, people: int, level: float) -> Interval:
 
 
 def _interval(mean: float, variance: float, fewest: int, share: bool, level: float) -> Interval:
-    if variance == 0:
+    if variance == 0 and not (share and mean in (0, 1)):
         return Interval(mean, mean, level, NO_VARIATION, fewest)
     half = t_quantile(0.5 + level / 2, fewest - 1) * math.sqrt(variance)
     if not share:
         return Interval(mean - half, mean + half, level, "t over people and items", fewest)
     # Korn and Graubard's correction, because the variance is itself an estimate from few people or items.
     quantile = 0.5 + level / 2
-    size = (normal_quantile(quantile) / t_quantile(quantile, fewest - 1)) ** 2 * mean * (1 - mean) / variance
+    worth = mean * (1 - mean) / variance if variance else fewest  # as for one run whose answers are all alike
+    size = (normal_quantile(quantile) / t_quantile(quantile, fewest - 1)) ** 2 * worth
     low, high = wilson(mean, max(1.0, size), level)
     return Interval(low, high, level, "Wilson over people and items", fewest)
 
