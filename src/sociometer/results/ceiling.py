@@ -61,16 +61,12 @@ def end_of(known: MeasureCard, summary: Summary, chance: float | None) -> End | 
     goal, own = best * factor + shift, cases[0].interval
     worst, most = min(cases, key=lambda case: case.value), max(cases, key=lambda case: case.value)
     if most.value >= goal - MARGIN and (lost := goal - worst.value) < (shows := _detectable(worst, lost)):
-        return End("top", best, (worst.interval.low or 0) >= goal - MARGIN, shows * span, top_words(known.better))
+        words = "at the best value" if known.better == "lower" else "at the top"
+        return End("top", best, (worst.interval.low or 0) >= goal - MARGIN, shows * span, words)
     if chance is None or not (own.low or 0) <= (floor := chance * factor + shift) <= (own.high or 0):
         return None
     shows = _detectable(cases[0], 2 * floor * (1 - floor))  # as between two models that guess
     return End("chance", chance, (most.interval.high or 0) <= floor + MARGIN, shows * span)
-
-
-def top_words(better: str) -> str:
-    """What a score at the better end of its scale is: of distances and errors, the top is their worst value."""
-    return "at the best value" if better == "lower" else "at the top"
 
 
 def best_of(known: MeasureCard, summary: Summary) -> float | None:

@@ -32,14 +32,14 @@ def reached(kind: str, instrument: str = "") -> dict[str, str]:
 
 
 def room_sentences(ends: Iterable[tuple[str, str]]) -> list[str]:
-    """Other tests with room for models that are at the top, or at chance, of these tests: `("top", "sesi/questions")`.
-
-    Empty if there are none.
-    """
-    tests = grouped(ends)
-    ended = {test for of in tests.values() for test in of}
-    room = {
-        kind: ", ".join(test for test, reach in reached(kind).items() if reach == _ROOM and test not in ended)
-        for kind in ({"top": "capable", "chance": "small"}[end] for end in tests)
-    }
-    return [f"Tests with room for {kind} models: {of} (see '{hint('list')}')." for kind, of in room.items() if of]
+    """The other tests with room for models that are at the `top` or at `chance` of these tests; empty without any."""
+    pairs = dict.fromkeys(ends)
+    kinds, full = (
+        dict.fromkeys({"top": "capable", "chance": "small"}[end] for end, _ in pairs),
+        {one for _, one in pairs},
+    )
+    return [
+        f"Tests with room for {kind} models: {', '.join(room)} (see '{hint('list')}')."
+        for kind in kinds
+        if (room := [test for test, end in reached(kind).items() if end == _ROOM and test not in full])
+    ]

@@ -7,7 +7,6 @@ from msgspec import Struct
 from sociometer.core.card import MeasureCard
 from sociometer.core.measure import Cell, Table
 from sociometer.core.words import counted, listed, lowered, sentence, verb_of
-from sociometer.results.ceiling import top_words
 from sociometer.results.verdicts import ComparedMeasure, Comparison
 from sociometer.statistics.formatting import (
     amount,
@@ -88,7 +87,8 @@ def _whole(row: ComparedMeasure, comparison: Comparison, named: bool) -> str:
     if {*row.ends} == {"chance", "perhaps chance"}:
         said += "; neither can be told from chance"
     elif len({*row.ends}) == 2 and {"top", "chance"} & {*row.ends}:  # beyond an end, a difference does not show
-        texts = {"top": f"is {top_words(row.better)} of this test", "chance": "cannot be told from chance"}
+        top = "best value" if row.better == "lower" else "top"
+        texts = {"top": f"is at the {top} of this test", "chance": "cannot be told from chance"}
         texts["perhaps chance"] = texts["chance"]
         told = [f"{name} {texts[end]}" for name, end in zip((first, second), row.ends, strict=True) if end in texts]
         said += f" ({' and '.join(told)}: the true difference may be larger)"
