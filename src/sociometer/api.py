@@ -368,7 +368,8 @@ def frame(run: Runs, task: str = "", *, store: str | Path | None = None) -> Any:
     """One row for each episode of one or several runs, as a pandas frame.
 
     Of a study it has only the people who count; `sm.study("spring").frame()` has everybody who joined.
-    Example: `sm.frame(["old", "new"]).groupby("subject")["score.correct"].mean()`
+    Example: `sm.frame(["old", "new"]).groupby("subject")["score.correct"].mean()`. If a run had `until` or
+    stopped early, first leave out the rows that do not count: `frame[frame["counted"] != False]`.
     """
     return frame_of(choose(run, store=store).runs, task)
 

@@ -102,10 +102,12 @@ def test_a_gate_passes_only_what_it_can_see(tmp_path, capsys):
     assert seen == {"task": "sesi/questions", "subject": "change", "measure": "accuracy", "loss": loss}
     assert f": {100 * loss:.0f} points on sesi/questions (" in said
     assert run_command([*gate, "--fail-unless", "no-worse", "--margin", "3"]) == 1
-    assert "do not rule out a loss of 3 points" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "do not rule out a loss of 3 points" in said and "Smallest loss" not in said
     assert run_command([*gate, "--fail-unless", "no-worse", "--margin", "0.03"]) == 1
     assert "do not rule out a loss of 0.03 points" in capsys.readouterr().err
     assert run_command([*gate, "--fail-unless", "no-worse", "--margin", "30"]) == 0
+    assert capsys.readouterr().err == "Gate passed: no loss of 30 points on 1 task.\n"
     assert run_command([*gate, "--fail-unless", "no-worse"]) == 2
 
 

@@ -3,6 +3,7 @@
 import json
 import re
 import time
+from statistics import fmean
 
 import pytest
 from msgspec import structs
@@ -13,6 +14,7 @@ from sociometer.cli.main import run_command
 from sociometer.cli.options import open_engine
 from sociometer.core.stopping import Look
 from sociometer.instruments import cards, load
+from sociometer.results.export import rows
 from sociometer.web.browsing import ViewedStore, figures_of
 
 
@@ -62,6 +64,16 @@ def test_items_that_ended_ahead_of_the_order_are_told_apart(play, tmp_path, caps
     assert f"{used} items (and {ahead} played ahead of the order, not counted)" in said
     assert run_command(["runs", "--store", str(store)]) == 0
     assert f"\t{used} (+{ahead} not counted)\t" in capsys.readouterr().out
+    scores = [(row["score.correct"], row["counted"]) for row in rows(run)]
+    assert fmean(value for value, counts in scores if counts) == run.summary().measure("accuracy").value
+    assert len(scores) == used + ahead
+    for name in ("two", "three"):
+        sm.run("sesi", "baseline/random", seed=len(name), label=name, store=store)
+    few = f"has {used} of the 192 items that most runs have"
+    assert run_command(["compare", "all", "--store", str(store)]) == 0
+    assert few in " ".join(capsys.readouterr().out.split())
+    assert run_command(["report", "all", "--store", str(store), "--to", str(tmp_path / "page.html")]) == 0
+    assert few in (tmp_path / "page.html").read_text(encoding="utf-8")
 
 
 def test_a_run_whose_rule_did_not_need_its_failed_items_has_nothing_to_retry(play, tmp_path, openai_server):

@@ -23,7 +23,9 @@ from sociometer.core.task import Episode, Failure, Item
 from sociometer.instruments import FOLDER, load
 from sociometer.models.presets import ModelOptions
 from sociometer.models.registry import resolve
+from sociometer.results.leaderboard import mean_interval
 from sociometer.results.published import FAILS, HOLDS, OURS, UNCHECKED, state_of
+from sociometer.statistics.item_values import item_values
 
 FOLDERS = sorted(path.parent.name for path in FOLDER.glob("*/card.toml"))
 TASKS = [
@@ -243,6 +245,23 @@ def test_the_guesser_lands_at_the_cards_chance(folder, task):
         assert abs(mean - goal.chance) <= max(5 * spread, 1e-6), (
             f"{goal.name}: {mean} ± {spread}, card says {goal.chance}"
         )
+
+
+@pytest.mark.parametrize(("folder", "task"), TASKS)
+def test_a_mean_over_items_has_one_interval_in_rankings_and_in_the_summary(folder, task):
+    show, verbs = rehearsal(folder, task), load(folder).task(task)
+    view = show.play_all(task, list(verbs.items(show.source()))[:60])
+    summary, compared = verbs.summarise(view), verbs.headline(view)
+    primary = [one for one in view.card.measures_of(task) if one.primary and one.value]
+    for card, own in ((one, summary.find(one.name)) for one in primary):
+        table = item_values(compared, card.value)
+        if table and own is not None and own.interval is not None:
+            again = mean_interval(table, card, compared).widened(own.value, 1, *(card.scale or ()))
+            assert (again.method, again.low, again.high) == (
+                own.interval.method,
+                pytest.approx(own.interval.low),
+                pytest.approx(own.interval.high),
+            )
 
 
 @pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))

@@ -24,8 +24,8 @@ def test_an_interval_that_was_widened_says_so():
 def test_an_interval_prints_as_its_bounds_and_says_where_it_has_none():
     assert str(Interval(0.7798995, 0.94)) == "[0.7799, 0.94]"
     assert str(Interval(None, None)) == "too few"
-    assert str(Interval(0.92, 0.92, method=NO_VARIATION)) == "no variation"
+    assert str(Interval(0.92, 0.92, method=NO_VARIATION)) == "the same on every item"
     summary = Summary((Measure("evenness", 0.92, interval=Interval(0.92, 0.92, method=NO_VARIATION), items=12),))
-    assert "no variation" in str(summary) and "0.92  0.92" not in str(summary)
+    assert "the same on every item" in str(summary) and "0.92  0.92" not in str(summary)
     with pytest.raises(NotFound, match="did you mean 'evenness'"):
         summary.measure("EVENNESS")

@@ -82,6 +82,17 @@ def test_a_score_that_may_be_far_above_or_below_chance_is_not_at_chance():
     assert compare(two)[0].verdict == "cannot tell"
 
 
+def test_a_score_that_is_better_the_lower_is_at_the_best_value():
+    of = structs.replace(CARD, measure=(structs.replace(ACCURACY, better="lower", top=0.0, chance=None),))
+    runs = [played(name, [0.0] * 40, of=of) for name in "AB"]
+    known, summary = of.measure[0], runs[0].summary
+    said = end_of(known, summary, None).sentence("tact/questions", known, summary.measures[0], "models")
+    assert "is at the best value (0 %), so this test does not separate" in said and "top" not in said
+    assert ends_sentences(profile_lines(runs))[0].startswith("At the best value: tact/questions, which cannot show")
+    worse = played("C", right(20, 40), of=of)
+    assert "(A is at the best value of this test: the true difference" in verdict_sentences(compare([runs[0], worse]))
+
+
 def test_the_best_policy_of_a_tree_is_its_top():
     """A test whose best policy reaches the goal in 92 % of the plays: who has 92 % is at the top."""
     values = right(92, 100)

@@ -2,6 +2,7 @@
 
 import csv
 import re
+from statistics import fmean
 
 import pytest
 
@@ -9,7 +10,7 @@ import sociometer as sm
 from sociometer.cli.main import run_command
 from sociometer.core.card import column
 from sociometer.instruments import cards
-from sociometer.results.export import COLUMNS, rows
+from sociometer.results.export import COLUMNS, export_runs, rows
 
 
 def described(name):
@@ -31,6 +32,16 @@ def test_columns_of_a_stopping_rule_are_described(tmp_path):
     run = sm.run("sesi", model="baseline/random", limit=24, until="±30", store=tmp_path / "s.db")
     found = next(iter(rows(run)))
     assert "counted" in found and all(map(described, found))
+
+
+def test_the_rows_that_count_give_the_score_of_a_run_that_a_limit_stopped(tmp_path):
+    run = sm.run("sesi", model=lambda _: "A", limit=30, max_requests=12, store=tmp_path / "s.db")
+    assert run.status == "stopped" and all("counted" in row for row in rows(run))
+    scores = [row["score.correct"] for row in rows(run) if row["counted"]]
+    assert fmean(scores) == pytest.approx(run.summary().measure("accuracy").value)
+    export_runs([run], path := tmp_path / "scores.csv")
+    with path.open(encoding="utf-8", newline="") as stream:
+        assert {row["counted"] for row in csv.DictReader(stream)} <= {"True", "False"}
 
 
 def test_the_help_has_every_column_and_a_file_gives_the_score_again(tmp_path, capsys):

@@ -63,6 +63,16 @@ def test_where_people_agree_only_the_items_count_and_the_other_way_round():
     assert alike.added == pytest.approx(np.var(spread, ddof=1) / 20, rel=0.1)
 
 
+@pytest.mark.parametrize("end", [0.0, 1.0])
+def test_a_share_of_people_at_an_end_has_an_interval_and_other_values_have_none(end):
+    alike = table(np.full((14, 12), end))
+    found = mean_over_people(alike, share=True).interval
+    assert (found.low, found.high) == pytest.approx((0.0, 0.285) if end == 0 else (0.715, 1.0), abs=0.005)
+    assert found.method == "Wilson over people and items"
+    assert mean_over_people(alike).interval.method == "no variation"
+    assert mean_over_people(table(np.full((14, 12), 0.3)), share=True).interval.method == "no variation"
+
+
 def test_the_place_among_people_counts_each_on_the_items_that_they_took():
     people = {
         "a": ItemValue("a", "a", 1, (1.0, 0.0), {}, b"", (0, 1)),

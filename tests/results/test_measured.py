@@ -66,7 +66,13 @@ def test_a_recording_gives_its_figure(row, tmp_path):
 
 def test_the_tests_with_room_are_those_where_no_model_of_the_kind_was_at_an_end():
     assert reached("capable", "sesi") == {"sesi/questions": "at the top"}
-    assert room_sentences(["top"]) == [
+    assert room_sentences([("top", "sesi/questions")]) == [
         "Tests with room for capable models: sage/dialogue, seceu/feelings (see 'sociometer list')."
     ]
-    assert room_sentences(["chance"]) == []
+    assert room_sentences([("chance", "sesi/questions")]) == []
+
+
+def test_a_test_at_whose_end_a_model_is_is_not_recommended_to_it():
+    other = "Tests with room for capable models: sage/dialogue (see 'sociometer list')."
+    assert room_sentences([("top", "seceu/feelings"), ("top", "sesi/questions")]) == [other]
+    assert room_sentences([("top", "seceu/feelings"), ("top", "sage/dialogue")]) == []

@@ -35,6 +35,13 @@ def test_runs_that_are_alike_do_not_promise_the_impossible():
     assert spread.power(0.05, 69, 1) == pytest.approx(0.13, abs=0.005)
 
 
+def test_a_plan_offers_repeats_only_if_they_save_items():
+    alike, apart = Spread(0.0, 0.0, 1.0, "", True), Spread(0.05, 0.15, 1.0, "", True)
+    said = [detection_sentence(one, MEASURE, 192, 1, 5) for one in (alike, apart)]
+    assert "needs 157 items; repeats do not lower that (80 % power" in said[0]
+    assert re.search(r"items, or \d+ items played 5 times \(80 % power", said[1])
+
+
 @pytest.mark.parametrize("of", [{}, {"unit": "points", "high": 10.0}])
 def test_a_plan_a_comparison_and_a_gate_detect_the_same_on_the_same_items(of):
     test = card(**of)

@@ -88,7 +88,7 @@ def test_an_interval_of_first_minus_second_has_the_opposite_bounds():
         (-0.0312, "number", Interval(-0.0481, -0.0102), "−0.031 [−0.048, −0.010]"),
         (0.25, "share", None, "25 %"),
         (1 / 3, "share", None, "33.3 %"),
-        (1.0, "share", Interval(1.0, 1.0, method=NO_VARIATION), "100 % (all equal)"),
+        (1.0, "share", Interval(1.0, 1.0, method=NO_VARIATION), "100 % [the same on every item]"),
         (0.5, "share", Interval(None, None, clusters=3), "50 % (too few)"),
         (None, "share", Interval(None, None), "–"),
     ],

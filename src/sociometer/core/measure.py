@@ -44,8 +44,12 @@ class Interval(Struct, frozen=True, omit_defaults=True):
     """Values that a verdict compares it with (zero, a margin, chance): rounding must not move a bound onto them."""
 
     def __str__(self) -> str:
-        said = "too few" if self.too_few else NO_VARIATION if self.method == NO_VARIATION else ""
-        return said or f"[{self.low:.4g}, {self.high:.4g}]"
+        return self.without_bounds or f"[{self.low:.4g}, {self.high:.4g}]"
+
+    @property
+    def without_bounds(self) -> str:
+        """What stands for its bounds if it has none, or no variation to make them from; else empty."""
+        return "too few" if self.too_few else SAME_ON_EVERY_ITEM if self.method == NO_VARIATION else ""
 
     @property
     def too_few(self) -> bool:
@@ -101,7 +105,8 @@ class Measure(Shown, frozen=True, omit_defaults=True):
         if self.value is None:
             return f"{self.name}: no value"
         ends = (self.interval.low, self.interval.high) if self.interval else ()
-        ends_text = ", ".join(plain_number(end, 3) for end in ends if end is not None)
+        same = SAME_ON_EVERY_ITEM if self.interval and self.interval.method == NO_VARIATION else ""
+        ends_text = same or ", ".join(plain_number(end, 3) for end in ends if end is not None)
         said = f"{self.name} {plain_number(self.value, 3)}" + f" [{ends_text}]" * bool(ends_text)
         return f"{said}, {counted(self.items, 'item')}"
 
@@ -238,7 +243,7 @@ def _named(name: str, group: dict[str, str]) -> str:
 def _bounds(interval: Interval | None) -> tuple[Cell, Cell]:
     if interval is None:
         return None, None
-    said = "too few" if interval.too_few else NO_VARIATION if interval.method == NO_VARIATION else ""
+    said = interval.without_bounds
     return (said, said) if said else (interval.low, interval.high)
 
 
@@ -288,6 +293,8 @@ CLUSTER_BOOTSTRAP = "cluster bootstrap"
 EXPANDED_BOOTSTRAP = f"{CLUSTER_BOOTSTRAP} with expanded percentiles"
 NO_VARIATION = "no variation"
 """Every value was the same, so the bounds say nothing about other items."""
+SAME_ON_EVERY_ITEM = "the same on every item"
+"""The text that replaces the bounds of such an interval."""
 TOO_FEW = "too few"
 """There were too few clusters, so the interval has no bounds."""
 TOO_FEW_PEOPLE = "too few people"

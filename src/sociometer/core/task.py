@@ -209,6 +209,8 @@ class RunView(Struct, Generic[ItemT, OutcomeT], frozen=True):
     """Which part of the paper's items it has; empty if it has all. Only the tables of a paper have it."""
     failed: str = ""
     """Why the run has no number to compare; empty if it has one."""
+    usual: dict[str, dict[str, float]] = {}
+    """Score values whose mean has a bootstrap interval whatever their scale, each with people's means by item."""
     corrected: dict[str, Corrected] = {}
     """Measures that people's labels of a random part of the episodes correct."""
     labels: dict[str, tuple[PeopleLabel, ...]] = {}

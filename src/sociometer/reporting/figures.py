@@ -313,7 +313,8 @@ def _strip(
     texts = ((place(value) or 0.0, text) for value, text in axis)
     ends = tuple(one for one in texts if lower or all(abs(one[0] - mark.at) >= close for mark in marks))
     task = card.task_title(first.task) if tasks > 1 else ""
-    items = counted(first.items, first.item_set.removesuffix("s") or "item") if len(counts) == 1 else first.item_set
+    items = counted(first.items, first.item_set.removesuffix("s") or "item")
+    items = items if len(counts) == 1 else f"each on its own {first.item_set or 'items'}"
     measure = ", ".join(part for part in (first.measure_title, company, items) if part)
     return Strip(card.name, task, measure, ends, first.better, dots, marks, _note(members))
 
@@ -340,7 +341,7 @@ def _around(line: ProfileLine) -> str:
     if line.interval is None or line.value is None:
         return ""
     bounds = bracketed_interval(line.interval, line.unit)
-    return bounds_text(line.interval, lambda *_: bounds, too_few="", same="all equal")
+    return bounds_text(line.interval, lambda *_: bounds, too_few="", same=bounds)
 
 
 def _note(members: Lines) -> str:

@@ -24,15 +24,16 @@ class End(Struct, frozen=True):
     """Whether the whole interval is near this end; if not, the items are too few to tell."""
     shows: float
     """The smallest true difference of another model from this one that the items show with a power of 80 %."""
+    words: str = "not to be told from chance"
 
     def sentence(self, where: str, known: MeasureCard, measure: Measure, who: str) -> str:
         """What it means for a run: “sesi/questions: accuracy 100 % [91, 100] is at the top (100 %), so …”."""
         score = f"{where}: {lowered(known.title)} {estimate(measure.value, known.unit, measure.interval)}"
         value = number(self.value, known.unit)
         if not self.sure:
-            told = f"whether it is at the top ({value})" if self.at == "top" else f"it from chance ({value})"
+            told = f"whether it is {self.words} ({value})" if self.at == "top" else f"it from chance ({value})"
             return f"{score}: {measure.items} items are too few to tell {told}."
-        end = f"is at the top ({value})" if self.at == "top" else f"cannot be told from chance ({value})"
+        end = f"is {self.words} ({value})" if self.at == "top" else f"cannot be told from chance ({value})"
         size = amount(self.shows, known.unit, interval=measure.interval)
         shows = f"its {measure.items} items show differences of {size} or more"
         return f"{score} {end}, so this test does not separate such {who}: {shows}."
@@ -60,7 +61,8 @@ def end_of(known: MeasureCard, summary: Summary, chance: float | None) -> End | 
     goal, own = best * factor + shift, cases[0].interval
     worst, most = min(cases, key=lambda case: case.value), max(cases, key=lambda case: case.value)
     if most.value >= goal - MARGIN and (lost := goal - worst.value) < (shows := _detectable(worst, lost)):
-        return End("top", best, (worst.interval.low or 0) >= goal - MARGIN, shows * span)
+        words = "at the best value" if known.better == "lower" else "at the top"
+        return End("top", best, (worst.interval.low or 0) >= goal - MARGIN, shows * span, words)
     if chance is None or not (own.low or 0) <= (floor := chance * factor + shift) <= (own.high or 0):
         return None
     shows = _detectable(cases[0], 2 * floor * (1 - floor))  # as between two models that guess

@@ -214,7 +214,7 @@ def without_short(runs: Sequence[StoredRun]) -> tuple[list[StoredRun], list[str]
     """The runs without those that would halve the items shared by others of their kind, and why they are left out."""
     left: dict[str, str] = {}
     for members in grouped(((run.instrument, _kind(run)), run) for run in runs).values():
-        scored = [{f"{task}/{item}" for task in run.tasks for item, _ in run.finished(task)} for run in members]
+        scored = [{f"{task}/{item}" for task in run.tasks for item in run.counted_items(task)} for run in members]
         common = common_items(scored)
         for place, has in common.short.items():
             run = members[place]
@@ -299,7 +299,7 @@ def _standing(run: StoredRun) -> _Standing | None:
     whole = run.record.status is RunStatus.FINISHED
     if not tasks or altered or (not whole if manifest.imported else manifest.given_items or manifest.config.step_of):
         return None
-    items = sum(len({item for item, _ in run.finished(task)}) for task in tasks)
+    items = sum(len(run.counted_items(task)) for task in tasks)
     return _Standing(run, _kind(run), items)
 
 

@@ -31,8 +31,8 @@ def ordered(comparison: Comparison) -> Comparison:
 def verdict_sentences(compared: Sequence[Comparison]) -> str:
     """The verdicts in a sentence each, or how often each was reached if they are many."""
     tasks = {(one.instrument, one.task) for one in compared}
-    ended = [row for one in compared for row in one.primary_rows if row.verdict.startswith("both")]
-    room = room_sentences(row.ends[0] for row in ended)
+    ended = [(row.ends[0], one.where) for one in compared for row in one.primary_rows if row.verdict.startswith("both")]
+    room = room_sentences(ended)
     if len(compared) <= _SENTENCES:
         room += adjusted_for(compared)
         each = [

@@ -26,7 +26,7 @@ COLUMNS = {
     "failure": "text; why the episode has no score; empty if it has one",
     "unreadable": "whole number; replies without an answer, which count in scores",
     "person": "text; participant; only of a study",
-    "counted": "true or false; whether the numbers include it; only with --until",
+    "counted": "True or False; whether the numbers include it; only with --until or if a run stopped early",
     "facet.NAME": "text; group of the episode, such as an ability",
     "score.NAME": "number; score of the episode; 'list INSTRUMENT' has its measure",
 }
@@ -36,10 +36,11 @@ COLUMNS = {
 def rows(run: StoredRun, task: str = "") -> Iterator[dict[str, Any]]:
     """One flat row per episode of a task (default: all): item, repeat, failure, facets and scores.
 
-    Of a study, `person` is the participant; with a stopping rule, `counted` says if the numbers come from the item.
+    Of a study, `person` is the participant; of a run with a stopping rule, or one that stopped early, `counted` says if
+    the numbers come from the item.
     """
-    early = run.manifest.config.until is not None
     for name in (task,) if task else run.tasks:
+        early = run.manifest.config.until is not None or run.part(name) is not None
         seen = {episode.item.id for episode in run.view(name).episodes()} if early else set()
         for episode in run.episodes(name):
             item, score, failure = episode.item, episode.score, episode.failure

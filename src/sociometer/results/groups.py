@@ -15,8 +15,8 @@ from sociometer.core.instrument import Instrument
 from sociometer.core.measure import Summary
 from sociometer.core.task import AnyRun, Episode
 from sociometer.core.words import counted, grouped
+from sociometer.results.leaderboard import mean_interval
 from sociometer.statistics.item_values import item_values
-from sociometer.statistics.people import mean_over_people
 from sociometer.store.records import RunRecord, RunStatus
 from sociometer.store.runs import RunSearch
 from sociometer.store.store import Store
@@ -244,7 +244,7 @@ class PeopleRun(StoredRun):
 
     def _interval(self, task: str, card: MeasureCard) -> Any:
         view = self.definition.task(task).headline(self.view(task))
-        return mean_over_people(item_values(view, card.value), share=card.unit == "share").interval
+        return mean_interval(item_values(view, card.value), card, view)
 
 
 def study_run(store: Store, name: str, load: Callable[[str], Instrument], of: Sequence[str] = ()) -> PeopleRun | None:

@@ -1,6 +1,6 @@
 """Leaderboard of one measure: subjects on their shared items, with intervals for scores and ranks."""
 
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 
 import numpy as np
 from msgspec import Struct
@@ -40,7 +40,7 @@ from sociometer.statistics.item_values import (
     shared_items,
     with_failed,
 )
-from sociometer.statistics.people import mean_over_people
+from sociometer.statistics.people import interval_beside, mean_over_people
 from sociometer.statistics.ranking import FailedItems, Rank, rank_intervals
 from sociometer.statistics.sequential import earliest, nominal_level, widening
 
@@ -207,7 +207,7 @@ def shared_intervals(found: Comparable) -> list[Interval]:
         if own is not None and own.interval is not None and own.items == len(items) and widen == 1:
             intervals.append(own.interval)  # one number has one interval, wherever it is shown
         else:
-            interval = mean_interval(table, items, card, people=bool(run.people))
+            interval = mean_interval({name: table[name] for name in items}, card, run)
             intervals.append(interval.widened(float(values.mean()), widen, *(card.scale or ())))
     return intervals
 
@@ -256,13 +256,13 @@ def _doubt(ranks: Sequence[Rank], without: Sequence[Rank], failed: int, card: Me
     )
 
 
-def mean_interval(
-    table: Mapping[str, ItemValue], items: Iterable[str], card: MeasureCard, *, people: bool = False
-) -> Interval:
+def mean_interval(table: Mapping[str, ItemValue], card: MeasureCard, run: AnyRun) -> Interval:
     """The interval of a run's mean over some of its items; if the subject is people, over people too."""
-    if people:
-        return mean_over_people(table, items, share=card.unit == "share").interval
-    rows = [(value, table[name].cluster, name) for name in items for value in table[name].repeats]
+    if (usual := run.usual.get(card.value)) is not None:
+        return interval_beside(table, usual, people=bool(run.people))
+    if run.people:
+        return mean_over_people(table, share=card.unit == "share").interval
+    rows = [(value, one.cluster, name) for name, one in table.items() for value in one.repeats]
     values, clusters, names = map(list, zip(*rows, strict=True)) if rows else ([], [], [])
     binary = None if card.unit == "share" else False
     return clustered_mean_interval(values, clusters, items=names, binary=binary, scale=card.scale)

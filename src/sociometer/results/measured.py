@@ -31,8 +31,15 @@ def reached(kind: str, instrument: str = "") -> dict[str, str]:
     return {test: next(end for end in _FIRST if end in ends) for test, ends in tests.items()}
 
 
-def room_sentences(ends: Iterable[str]) -> list[str]:
-    """The tests with room for models that are at the top, or at chance; empty if there are none."""
-    kinds = dict.fromkeys({"top": "capable", "chance": "small"}[end] for end in ends)
-    room = {kind: ", ".join(test for test, end in reached(kind).items() if end == _ROOM) for kind in kinds}
-    return [f"Tests with room for {kind} models: {of} (see '{hint('list')}')." for kind, of in room.items() if of]
+def room_sentences(ends: Iterable[tuple[str, str]]) -> list[str]:
+    """The other tests with room for models that are at the `top` or at `chance` of these tests; empty without any."""
+    pairs = dict.fromkeys(ends)
+    kinds, full = (
+        dict.fromkeys({"top": "capable", "chance": "small"}[end] for end, _ in pairs),
+        {one for _, one in pairs},
+    )
+    return [
+        f"Tests with room for {kind} models: {', '.join(room)} (see '{hint('list')}')."
+        for kind in kinds
+        if (room := [test for test, end in reached(kind).items() if end == _ROOM and test not in full])
+    ]

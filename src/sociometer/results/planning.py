@@ -193,9 +193,9 @@ def at_top_before(subject: str, tasks: Collection[str], stored: Iterable[StoredR
         if run.record.status is RunStatus.FINISHED and family_from_name(run.manifest.config.subject) == family:
             for task, (said, end) in ends_of(run).items():
                 if task in tasks and end.at == "top" and end.sure:
-                    told = f"{run.subject} ({run.id}) was at the top, so a run of the same family will show little"
-                    found.setdefault(task, f"{told}: {said}")
-    return [*found.values(), *room_sentences(["top"] if found else [])]
+                    told = f"{run.subject} ({run.id}) was {end.words}, so a run of the same family will show little"
+                    found.setdefault(f"{run.instrument}/{task}", f"{told}: {said}")
+    return [*found.values(), *room_sentences(("top", test) for test in found)]
 
 
 def size_to_detect(measure: MeasureCard, detect: float) -> float:
@@ -219,8 +219,9 @@ def detection_sentence(spread: Spread, measure: MeasureCard, items: int, repeats
         many = f"{items} items" + f" ({held})" * (families < items)
         return f"{many}{played} can show a difference of {size} or more ({POWER_TERMS}). {spread.source(None, repeats)}"
     wanted = size_to_detect(measure, detect)
-    once, often = (f"{spread.items(wanted, repeats):,} items" for repeats in (REPEATS[0], REPEATS[-1]))
+    once, often = (spread.items(wanted, repeats) for repeats in (REPEATS[0], REPEATS[-1]))
     size = f"{detect:g}" + (" points" if measure.unit in ("share", "points") else "")
-    needed = f"A difference of {size} needs {once}, or {often} played {REPEATS[-1]} times ({POWER_TERMS})."
+    fewer = f", or {often:,} items played {REPEATS[-1]} times" if often < once else "; repeats do not lower that"
+    needed = f"A difference of {size} needs {once:,} items{fewer} ({POWER_TERMS})."
     here = f"The {items} items here{played} have {100 * spread.power(wanted, items, repeats):.0f} % power."
     return f"{needed} {here} {spread.source(wanted, REPEATS[0])}"

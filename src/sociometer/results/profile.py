@@ -6,7 +6,7 @@ from msgspec import Struct, structs
 
 from sociometer.core.measure import Case, Interval, Measure, Table
 from sociometer.core.task import AnyRun
-from sociometer.core.words import first_of, grouped, lowered, verb_of
+from sociometer.core.words import first_of, grouped, sentence, verb_of
 from sociometer.results.candidates import item_sets
 from sociometer.results.ceiling import End, end_of
 from sociometer.results.measured import room_sentences
@@ -18,7 +18,6 @@ _COLUMNS = (
     "instrument", "task", "measure", "value", "95 % interval", "chance", "people", "items",
     "unreadable replies", "errors", "note",
 )  # fmt: skip
-_ENDS = {"top": "At the top", "chance": "Not to be told from chance"}
 
 
 class ProfileLine(Struct, frozen=True):
@@ -145,21 +144,22 @@ class Profile(Struct, frozen=True):
         whose = self.whose_items[line.run]
         played = [f"{whose} items"] if whose != "bundled" else []
         stand_ins = [f"stand-in: {name}" for name in other_stand_ins(line.stand_ins)]
-        end = "" if line.end is None else _ENDS[line.end.at] if line.end.sure else "too few items"
-        said = [text for text in (line.note, line.with_failed, lowered(end)) if text]
+        end = "" if line.end is None else line.end.words if line.end.sure else "too few items"
+        said = [text for text in (line.note, line.with_failed, end) if text]
         return "; ".join([*played, *stand_ins, *said])
 
 
 def ends_sentences(lines: Sequence[ProfileLine], titles: Mapping[tuple[str, str], str] | None = None) -> list[str]:
     """The tests on which all subjects are at the top, or all at chance: they do not show that models are equal."""
     known, scored = titles or {}, [line for line in lines if line.value is not None]
-    tests = grouped((known.get((one.instrument, one.task), f"{one.instrument}/{one.task}"), one.end) for one in scored)
-    found: dict[str, str] = {}
-    for at, what in _ENDS.items():
-        names = [name for name, ends in tests.items() if all(end and end.sure and end.at == at for end in ends)]
-        if names:
-            found[at] = f"{what}: {first_of(names, 4)}, which cannot show whether such models are equal."
-    return [*found.values(), *room_sentences(found)]
+    tests = grouped(((one.instrument, one.task), one.end if one.end and one.end.sure else None) for one in scored)
+    whole = {test: ends[0] for test, ends in tests.items() if ends[0] and len({one and one.at for one in ends}) == 1}
+    names = grouped((end.words, known.get(test, "/".join(test))) for test, end in whole.items())
+    said = [
+        sentence(f"{words}: {first_of(of, 4)}, which cannot show whether such models are equal")
+        for words, of in sorted(names.items())
+    ]
+    return [*said, *room_sentences((end.at, "/".join(test)) for test, end in whole.items())]
 
 
 def profile_of(subject: str, runs: Sequence[StoredRun]) -> Profile:

@@ -10,7 +10,7 @@ from sociometer.core.errors import NotFound, UsageError, hint
 from sociometer.core.measure import Shown, Table
 from sociometer.core.reply_summary import AFTER_ASKING
 from sociometer.core.task import AnyRun
-from sociometer.core.words import counted, first_of, grouped, lowered
+from sociometer.core.words import counted, first_of, grouped, listed, lowered
 from sociometer.results.candidates import contamination_note, run_labels
 from sociometer.results.choice import ChosenRuns
 from sociometer.results.comparison import compare, not_compared
@@ -201,8 +201,8 @@ class Gate(Shown, frozen=True):
 
     compared: Comparisons  # The comparisons behind it.
     failures: tuple[str, ...]  # Why it fails, one sentence each; empty if it holds.
-    could_see: str  # The smallest loss that would have been seen, in a sentence.
-    condition: str  # What must hold: `not worse` or `no loss of the margin`.
+    could_see: str  # The smallest loss that would have been seen, in a sentence; empty with a margin.
+    condition: str  # What must hold: `not worse`, or `no loss of 3 points`, which is the margin.
     stopped: tuple[str, ...] = ()  # Which runs stopped early, after how many items and why; empty if none did.
 
     def __str__(self) -> str:
@@ -249,12 +249,13 @@ def gate(runs: Sequence[StoredRun], task: str, terms: Terms, *, no_worse: bool) 
         terms = structs.replace(terms, level=1 - (1 - terms.level) / tasks)
         compared = compare_runs(runs, task, terms)
     by_id = {run.id: run for run in runs}
+    sizes = dict.fromkeys(amount(row.margin, row.unit) for one in compared for row in one.primary_rows if row.margin)
     failures = [failure for one in (*compared, *compared.lacking) if (failure := _failure(one, by_id, no_worse))]
     return Gate(
         compared,
         tuple(failures) or (() if any(compared) else ("the runs have no task in common",)),
-        _could_see(compared, 1 if no_worse else tasks),
-        "no loss of the margin" if no_worse else "not worse",
+        "" if no_worse else _could_see(compared, tasks),
+        f"no loss of {listed(list(sizes)) or 'the margin'}" if no_worse else "not worse",
         tuple(dict.fromkeys(stopped for one in compared for stopped in _stopped(one, by_id))),
     )
 

@@ -168,10 +168,10 @@ def _unread(run: StoredRun, measure: Measure) -> str:
 def _ends(run: StoredRun) -> list[str]:
     """What it means that scores are at the top or at chance, and which tests have room; nothing after a verdict."""
     ends = {} if run.manifest.config.subject.startswith("baseline/") else ends_of(run)
-    rules = {task: run.stopping(task) for task in ends}
-    found = [one for task, one in ends.items() if not (rule := rules[task]) or rule.verdict not in ("better", "worse")]
-    room = [] if run.people else room_sentences(end.at for _, end in found if end.sure)
-    return [*(said for said, _ in found), *room]
+    decided = [task for task in ends if (rule := run.stopping(task)) and rule.verdict in ("better", "worse")]
+    found = {task: one for task, one in ends.items() if task not in decided}
+    sure = [(end.at, f"{run.instrument}/{task}") for task, (_, end) in found.items() if end.sure and not run.people]
+    return [*(said for said, _ in found.values()), *room_sentences(sure)]
 
 
 def ends_of(run: StoredRun) -> dict[str, tuple[str, End]]:
@@ -193,7 +193,7 @@ def _items(run: StoredRun, lines: Sequence[MeasureRow]) -> str:
         (items,), (task,) = counts, tasks
         ahead = len({item for item, _ in run.finished(task)}) - items if run.part(task) else 0
         return counted(items, "item") + (f" (and {ahead} played ahead of the order, not counted)" if ahead > 0 else "")
-    items = sum(len({item for item, _ in run.finished(task)}) for task in tasks)
+    items = sum(len(run.counted_items(task)) for task in tasks)
     return counted(items, "item") + (f" of {len(tasks)} tasks" if len(tasks) > 1 else "")
 
 

@@ -88,7 +88,8 @@ def _whole(row: ComparedMeasure, comparison: Comparison, named: bool) -> str:
     if {*row.ends} == {"chance", "perhaps chance"}:
         said += "; neither can be told from chance"
     elif len({*row.ends}) == 2 and {"top", "chance"} & {*row.ends}:  # beyond an end, a difference does not show
-        texts = {"top": "is at the top of this test", "chance": "cannot be told from chance"}
+        top = "best value" if row.better == "lower" else "top"
+        texts = {"top": f"is at the {top} of this test", "chance": "cannot be told from chance"}
         texts["perhaps chance"] = texts["chance"]
         told = [f"{name} {texts[end]}" for name, end in zip((first, second), row.ends, strict=True) if end in texts]
         said += f" ({' and '.join(told)}: the true difference may be larger)"

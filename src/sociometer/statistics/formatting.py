@@ -7,12 +7,9 @@ from typing import Any
 
 from sociometer.core.card import Card, MeasureCard
 from sociometer.core.conversation import SUBJECT
-from sociometer.core.measure import NO_VARIATION, TOO_FEW_PEOPLE, Case, Interval, Measure, Summary
+from sociometer.core.measure import NO_VARIATION, SAME_ON_EVERY_ITEM, TOO_FEW_PEOPLE, Case, Interval, Measure, Summary
 from sociometer.core.task import AnyRun, RunView
 from sociometer.core.words import counted, plain_number, plural, rounded
-
-SAME_ON_EVERY_ITEM = "the same on every item"
-"""The text that replaces the bounds of an interval if every value was the same."""
 
 
 def scale_and_digits(unit: str) -> tuple[int, int]:
@@ -180,7 +177,7 @@ def short_interval(interval: Interval, unit: str, digits: int | None = None) -> 
     """An interval in the cell of its value: “[7, 25]”."""
     bounds = bracketed_interval(interval, unit, digits)
     few = "(too few people)" if interval.method == TOO_FEW_PEOPLE else "(too few)"
-    return bounds_text(interval, lambda *_: bounds, too_few=few, same="(all equal)")
+    return bounds_text(interval, lambda *_: bounds, too_few=few, same=bounds)
 
 
 def failed_range(errors: int, cases: Sequence[Case], unit: str) -> str:

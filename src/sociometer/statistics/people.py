@@ -8,7 +8,7 @@ from statistics import fmean, stdev
 import numpy as np
 from msgspec import Struct, structs
 
-from sociometer.core.measure import NO_VARIATION, Interval
+from sociometer.core.measure import CLUSTER_BOOTSTRAP, NO_VARIATION, Interval
 from sociometer.core.words import grouped
 from sociometer.statistics.distributions import normal_quantile, t_below, t_quantile
 from sociometer.statistics.intervals import MINIMUM_CLUSTERS, cluster_codes, clustered_mean_interval, too_few, wilson
@@ -42,7 +42,7 @@ def mean_over_people(
     rows = _answers(table, names)
     values = np.array([value for _, _, value in rows], dtype=np.float64)
     weights = np.array([1 / len(table[name].of) for name, _, _ in rows], dtype=np.float64) / len(names)
-    mean = float(weights @ values)
+    mean = float(weights @ values) if np.ptp(values) else float(values[0])  # of equal values, without rounding
     moved = weights * (values - mean)
     of_items, clusters = cluster_codes([table[name].cluster for name, _, _ in rows], values.size)
     of_people, people = cluster_codes([who for _, who, _ in rows], values.size)
@@ -56,20 +56,40 @@ def mean_over_people(
     return PeopleMean(mean, around, added, people)
 
 
+def interval_beside(table: Mapping[str, ItemValue], usual: Mapping[str, float], *, people: bool = False) -> Interval:
+    """The interval of the mean of these items around people's `usual` values of them, which are fixed.
+
+    A bootstrap over items, whatever the scale: hard items are hard for both, so it draws the differences from `usual`.
+    """
+    fixed = {name: usual.get(name.partition("@")[0], 0.0) for name in table}
+    if people:
+        less = {name: tuple(value - fixed[name] for value in one.repeats) for name, one in table.items()}
+        around = mean_over_people(
+            {name: structs.replace(table[name], repeats=of) for name, of in less.items()}
+        ).interval
+    else:
+        gaps = [one.value - fixed[name] for name, one in table.items()]
+        around = clustered_mean_interval(gaps, [one.cluster for one in table.values()], binary=False)
+    if usual and around.method.startswith(CLUSTER_BOOTSTRAP):
+        around = structs.replace(around, method=f"{around.method} of differences from people's distances")
+    return around.scaled(1.0, fmean(fixed.values()))
+
+
 def _too_few(clusters: int, people: int, level: float) -> Interval:
     """The interval without bounds for too few of what there are fewer of: clusters of items, or people."""
     return too_few(min(clusters, people), level, people=people < clusters)
 
 
 def _interval(mean: float, variance: float, fewest: int, share: bool, level: float) -> Interval:
-    if variance == 0:
+    if variance == 0 and not (share and mean in (0, 1)):
         return Interval(mean, mean, level, NO_VARIATION, fewest)
     half = t_quantile(0.5 + level / 2, fewest - 1) * math.sqrt(variance)
     if not share:
         return Interval(mean - half, mean + half, level, "t over people and items", fewest)
     # Korn and Graubard's correction, because the variance is itself an estimate from few people or items.
     quantile = 0.5 + level / 2
-    size = (normal_quantile(quantile) / t_quantile(quantile, fewest - 1)) ** 2 * mean * (1 - mean) / variance
+    worth = mean * (1 - mean) / variance if variance else fewest  # as for one run whose answers are all alike
+    size = (normal_quantile(quantile) / t_quantile(quantile, fewest - 1)) ** 2 * worth
     low, high = wilson(mean, max(1.0, size), level)
     return Interval(low, high, level, "Wilson over people and items", fewest)
 

@@ -76,7 +76,7 @@ def rank_intervals(
         tables = (-failed.tables[1], -failed.tables[0]) if failed and failed.tables else None
         turned = FailedItems(tables, failed.clusters) if failed else None
         found = rank_intervals(-scores, subjects, clusters, binary=marks, people=people, level=level, failed=turned)
-        return [Rank(one.subject, -one.mean, one.rank, one.interval, one.beats) for one in found]
+        return [Rank(one.subject, 0.0 - one.mean, one.rank, one.interval, one.beats) for one in found]
     means = scores.mean(axis=0)
     codes, count = cluster_codes(clusters, scores.shape[0])
     if count < MINIMUM_CLUSTERS:

@@ -202,6 +202,11 @@ class StoredRun:
         played = next((nth for nth, count in enumerate(counts) if count < repeats), len(counts))
         return None if played == planned else (played, planned)
 
+    def counted_items(self, task: str) -> set[str]:
+        """The items of a task with an outcome that its numbers come from."""
+        done, part = {item for item, _ in self.finished(task)}, self.part(task)
+        return done & {item for item, _ in self.in_order(task)[: part[0]]} if part else done
+
     def counted(self, task: str) -> str:
         """The items that the numbers of a task come from, in words; empty if these are all."""
         if (part := self.part(task)) is None:

@@ -3,6 +3,7 @@
 import pytest
 from msgspec import structs
 
+from sociometer.results.leaderboard import leaderboard, leaderboard_table
 from sociometer.statistics.item_values import item_values
 from sociometer.statistics.people import mean_over_people
 
@@ -84,3 +85,32 @@ def test_people_have_one_interval_over_people_and_items_and_all_their_answers_ar
             assert wide < around.high - around.low < 1.2 * wide  # the rest is the error of the norm's people
         else:
             assert row[2] == f"{found.low:.2f} to {found.high:.2f}"
+
+
+@pytest.mark.parametrize("normed", [True, False])
+def test_a_ranking_on_shared_items_has_the_interval_of_the_summary(rehearse, official_data, normed):
+    made = rehearse("baseline/random", official_data if normed else None)
+    task = made.instrument.task("feelings")
+    runs = [made.play_all("feelings", list(task.items(made.source()))[:count]) for count in (40, 30)]
+    views = [
+        structs.replace(task.headline(run), subject=name, summary=task.summarise(run))
+        for run, name in zip(runs, "ab", strict=True)
+    ]
+    first = leaderboard(views).standings[1]
+    own = views[1].summary.measure("distance").interval
+    assert (first.interval.low, first.interval.high) == pytest.approx((own.low, own.high))
+    people = " of differences from people's distances" * normed
+    assert first.interval.method == f"cluster bootstrap with expanded percentiles{people}" == own.method
+
+
+def test_a_distance_of_zero_on_every_item_reads_alike_wherever_it_is(rehearse):
+    made = rehearse("baseline/oracle")
+    task, run = made.instrument.task("feelings"), made.play_all("feelings")
+    summary = task.summarise(run)
+    views = [structs.replace(task.headline(run), subject=name, summary=summary) for name in "ab"]
+    board = leaderboard(views)
+    assert [str(one.value) for one in board.standings] == ["0.0", "0.0"], "no minus sign"
+    assert leaderboard_table(board).rows[0][4] == "the same on every item"
+    results = next(table for table in summary.tables if table.name == "results")
+    assert "the same on every item" in results.rows[0] and "0.00 to 0.00" not in results.rows[0]
+    assert str(summary.measure("distance")) == "distance 0.000 [the same on every item], 40 items"

@@ -8,15 +8,14 @@ import msgspec
 import numpy as np
 from msgspec import Struct
 
-from sociometer.core.measure import CLUSTER_BOOTSTRAP, Interval
+from sociometer.core.measure import Interval
 from sociometer.core.words import grouped
 from sociometer.instruments.seceu.items import Scenario
 from sociometer.instruments.seceu.norm import Norm, band, evenness
 from sociometer.instruments.seceu.play import Allocated
 from sociometer.statistics.correlation import Correlation, pearson
-from sociometer.statistics.intervals import clustered_mean_interval
 from sociometer.statistics.item_values import ItemValue
-from sociometer.statistics.people import mean_over_people
+from sociometer.statistics.people import interval_beside
 
 EVEN, UNREAD, SILENT = "even allocation", "4, 3, 2, 1 unread", "no answer"
 COMPARED = {EVEN: (2.5, 2.5, 2.5, 2.5), UNREAD: (4.0, 3.0, 2.0, 1.0), SILENT: (0.0, 0.0, 0.0, 0.0)}
@@ -140,14 +139,8 @@ def _against_people(
     differences from people on each item: hard items are hard for both, and resampling distances alone would
     count that as chance.
     """
-    template = norm.template if norm is not None else {}
-    if people:
-        around = mean_over_people({name: _less(one, template) for name, one in people.items()}).interval
-    else:
-        gaps = [answer.distance - template.get(answer.scenario, 0.0) for answer in answers]
-        around = clustered_mean_interval(gaps, binary=False)
-        if template and around.method.startswith(CLUSTER_BOOTSTRAP):
-            around = msgspec.structs.replace(around, method=f"{around.method} of differences from people's distances")
+    alone = {one.scenario: ItemValue(one.scenario, "", one.distance, (one.distance,), {}, b"") for one in answers}
+    around = interval_beside(people or alone, norm.template if norm is not None else {}, people=bool(people))
     if norm is None:
         return None, _not_negative(around), None, None
     usual = math.fsum(norm.template[answer.scenario] for answer in answers) / len(answers)
@@ -156,14 +149,8 @@ def _against_people(
     # The printed mean is rounded; on all items the paper's own formula holds, on some the gap stands in for it.
     eq = norm.eq(score) if whole else norm.eq(norm.mean + gap)
     slope = -15.0 / norm.deviation
-    placed = (None, None) if norm.unreliable else (eq, norm.eq_interval(eq, around.scaled(slope, eq - slope * gap)))
-    return gap, _not_negative(around.scaled(1.0, usual)), *placed
-
-
-def _less(one: ItemValue, template: Mapping[str, float]) -> ItemValue:
-    """The distances on one item without the usual one of the norm's people."""
-    usual = template.get(one.item.partition("@")[0], 0.0)
-    return msgspec.structs.replace(one, repeats=tuple(value - usual for value in one.repeats))
+    placed = (None, None) if norm.unreliable else (eq, norm.eq_interval(eq, around.scaled(slope, eq - slope * score)))
+    return gap, _not_negative(around), *placed
 
 
 def _not_negative(interval: Interval) -> Interval:

@@ -84,13 +84,14 @@ def compare_methods(run: View, norm: Norm | None) -> PromptingMethods:
 
 def headline_of(run: View) -> View:
     """Return what is compared with other runs: the headline method, its answers named by their scenario alone."""
-    methods = compare_methods(run, norm_of(run.norm))
-    failed = ""
+    norm = norm_of(run.norm)
+    methods, failed = compare_methods(run, norm), ""
     if methods.headline is None and methods.several:
         failed = methods.headline_note
     elif methods.headline is not None and methods.headline.failed:
         failed = "FAILED: most of its answers cannot be read"
-    return msgspec.structs.replace(_by_scenario(methods.headline_view), note=methods.headline_note, failed=failed)
+    made, usual = _by_scenario(methods.headline_view), {"distance": norm.template if norm is not None else {}}
+    return msgspec.structs.replace(made, note=methods.headline_note, failed=failed, usual=usual)
 
 
 def choose_headline(results: Sequence[MethodResult], first: str, *, best: bool, shared: int) -> MethodResult | None:

@@ -5,12 +5,12 @@ from pathlib import Path
 
 from msgspec import structs
 
-from sociometer.core.measure import Cell, Interval, Table
+from sociometer.core.measure import Cell, Table
 from sociometer.instruments._tables import Tables
 from sociometer.instruments.seceu.method_result import SILENT, UNREAD, Answered, MethodResult, unread_result
 from sociometer.instruments.seceu.norm import Norm
 from sociometer.instruments.seceu.prompting import DIFFERENT, PromptingMethods
-from sociometer.statistics.formatting import number
+from sociometer.statistics.formatting import interval_text, number
 
 TABLES = Tables(Path(__file__).with_name("tables.toml"))
 
@@ -47,7 +47,7 @@ def repairs_table(readings: Counter[str]) -> Table:
 
 
 def _plain_row(result: MethodResult) -> tuple[Cell, ...]:
-    around = _range(result.interval, 2) if result.readings else ""
+    around = interval_text(result.interval, "number", "too few items", 2) if result.readings else ""
     return result.method, result.score, around, result.evenness, _nulls(result)
 
 
@@ -61,7 +61,7 @@ def _normed_row(result: MethodResult, norm: Norm) -> tuple[Cell, ...]:
         result.method,
         result.score,
         _rounded(eq, 1),
-        _range(result.eq_interval, 1) if result.readings else "",
+        interval_text(result.eq_interval, "points", "too few items", 1) if result.readings else "",
         result.band,
         norm.percent_text(percent) if percent is not None else "",
         _rounded(similarity, 3),
@@ -84,14 +84,6 @@ def _item_row(answer: Answered, norm: Norm | None) -> tuple[Cell, ...]:
 
 def _nulls(result: MethodResult) -> str:
     return f"{result.nulls} of {result.replies}"
-
-
-def _range(interval: Interval | None, digits: int) -> str:
-    if interval is None:
-        return ""
-    if interval.low is None or interval.high is None:
-        return "too few items"
-    return f"{interval.low:.{digits}f} to {interval.high:.{digits}f}"
 
 
 def _rounded(value: float | None, digits: int) -> float | None:
