@@ -79,6 +79,8 @@ class TaskCard(Struct, frozen=True, forbid_unknown_fields=True):
     """Official files, or folders of them, without which `run --official` skips it."""
     paper_items: int = 0
     """How many items the paper has for it; 0 if that depends on settings."""
+    substitutes: str = ""
+    """What `run --official` plays in place of the paper's items, and why; empty if it plays the paper's."""
     power: str = ""
     """A sentence for `plan`: how many items the task needs for more than a comparison of two subjects."""
 
@@ -311,6 +313,11 @@ class Card(Struct, frozen=True, forbid_unknown_fields=True):
     def task_title(self, name: str) -> str:
         """The title of a task; its name if the card does not have it."""
         return next((task.title for task in self.task if task.name == name), name)
+
+    def item_set(self, task: str, whose_items: str) -> str:
+        """The items of a run's task in words: “official items”, or “substitute items: …” with what they are."""
+        why = next((one.substitutes for one in self.task if one.name == task), "")
+        return f"substitute items: {why}" if why and whose_items in ("official", "own") else f"{whose_items} items"
 
     def measures_of(self, task: str) -> tuple[MeasureCard, ...]:
         """The measures in a task's summary."""

@@ -220,6 +220,11 @@ class RunView(Struct, Generic[ItemT, OutcomeT], frozen=True):
         return self.whose_items == "official"
 
     @property
+    def item_set(self) -> str:
+        """The items in words; those that replace the paper's with what they are."""
+        return self.card.item_set(self.task, self.whose_items)
+
+    @property
     def made_by(self) -> str:
         """The version of the instrument that made the run."""
         return self.version or self.card.version

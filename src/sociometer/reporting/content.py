@@ -233,14 +233,18 @@ def days_in_words(moments: Iterable[str]) -> str:
 def _chapter(
     instrument: Instrument, runs: Sequence[AnyRun], subjects: Sequence[str], stored: Sequence[StoredRun]
 ) -> Chapter:
-    by_set, named = grouped((run.whose_items, run) for run in runs), any(item_sets(runs).values())
+    by_set, named = (
+        grouped(((run.whose_items, run.item_set.partition(":")[0]), run) for run in runs),
+        any(item_sets(runs).values()),
+    )
+    several = len({run.whose_items for run in runs}) > 1
     figures = tuple(
         structs.replace(
             figure,
-            title=figure.title + f", {whose} items" * named,
-            name=figure.name + f"-{whose}" * (len(by_set) > 1 and whose != "bundled"),
+            title=figure.title + f", {items}" * named,
+            name=figure.name + f"-{whose}" * (several and whose != "bundled"),
         )
-        for whose, members in by_set.items()
+        for (whose, items), members in by_set.items()
         for figure in _figures(instrument, members)
     )
     # The curve shows the last look at each checkpoint, so what led to it is left to the page of its run.

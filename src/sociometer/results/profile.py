@@ -143,7 +143,7 @@ class Profile(Struct, frozen=True):
 
     def _remarks(self, line: ProfileLine) -> str:
         whose = self.whose_items[line.run]
-        played = [f"{whose} items"] if whose != "bundled" else []
+        played = [line.item_set or f"{whose} items"] if whose != "bundled" else []
         stand_ins = [f"stand-in: {name}" for name in other_stand_ins(line.stand_ins)]
         end = "" if line.end is None else _ENDS[line.end.at] if line.end.sure else "too few items"
         said = [text for text in (line.note, line.with_failed, lowered(end)) if text]
