@@ -151,12 +151,13 @@ class Profile(Struct, frozen=True):
 
 
 def ends_sentences(lines: Sequence[ProfileLine], titles: Mapping[tuple[str, str], str] | None = None) -> list[str]:
-    """The tests on which all subjects are at the top, or all at chance: they do not show that models are equal."""
+    """The tests that do not show that models are equal: all are at the top, or the intervals of all include chance."""
     known, scored = titles or {}, [line for line in lines if line.value is not None]
     tests = grouped((known.get((one.instrument, one.task), f"{one.instrument}/{one.task}"), one.end) for one in scored)
     found: dict[str, str] = {}
     for at, what in _ENDS.items():
-        names = [name for name, ends in tests.items() if all(end and end.sure and end.at == at for end in ends)]
+        wide = at == "chance"  # its interval may also reach far above chance
+        names = [name for name, of in tests.items() if all(end and end.at == at and (end.sure or wide) for end in of)]
         if names:
             found[at] = f"{what}: {first_of(names, 4)}, which cannot show whether such models are equal."
     return [*found.values(), *room_sentences(found)]
