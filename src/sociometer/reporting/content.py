@@ -96,16 +96,25 @@ class ReportContent(Struct, frozen=True):
         """The content without samples and rehearsals."""
         return self.part([chapter for chapter in self.chapters if not chapter.sample])
 
+    @property
+    def measured(self) -> "ReportContent":
+        """The content without runs that a stand-in played a part in, if their test has others."""
+        kept = ([one for one in each.results if not other_stand_ins(one.stand_ins)] for each in self.chapters)
+        pairs = zip(self.chapters, kept, strict=True)
+        return self.part([structs.replace(each, results=tuple(some) or each.results) for each, some in pairs])
+
     def part(self, chapters: Sequence[Chapter]) -> "ReportContent":
-        """The content of some of its chapters."""
+        """The content of some of its chapters, or of some of their results."""
         instruments = frozenset(chapter.card.name for chapter in chapters)
         subjects = {result.subject for chapter in chapters for result in chapter.results}
+        shown = {(result.run, result.task) for chapter in chapters for result in chapter.results}
+        pairs = [one for one in self.comparisons if {one.first_run, one.second_run} <= {run for run, _ in shown}]
         return structs.replace(
             self,
             subjects=tuple(one for one in self.subjects if one in subjects),
             chapters=tuple(chapters),
-            profile=tuple(one for one in self.profile if one.instrument in instruments),
-            comparisons=tuple(one for one in self.comparisons if one.instrument in instruments),
+            profile=tuple(one for one in self.profile if (one.run, one.task) in shown),
+            comparisons=tuple(one for one in pairs if one.instrument in instruments),
             rankings=tuple(one for one in self.rankings if one.instrument in instruments),
             crowds=tuple(one for one in self.crowds if one.instrument in instruments),
         )
@@ -260,9 +269,16 @@ def _chapter(
         for figure in figures
         if _has_content(figure)
     )
-    caveat = next(filter(None, map(instrument.caveat, runs)), "")
+    caveats = [*filter(None, map(instrument.caveat, runs))][:1]
+    played = [run.subject for run in runs if other_stand_ins(run.stand_ins)]
+    if 0 < len(played) < len(runs):
+        who, few = list(dict.fromkeys(played)), len({*played}) == 1
+        caveats.append(
+            f"{listed(who, 3)} {'was' if few else 'were'} played with a stand-in on {instrument.card.short_title},"
+            f" so {'its' if few else 'their'} scores there are not a measurement"
+        )
     notes = (note for note in chapter_notes(runs) if not any(one.startswith(note[:-1]) for one in verdicts.values()))
-    return Chapter(instrument.card, tuple(runs), shown, tuple(notes), caveat, verdicts=verdicts)
+    return Chapter(instrument.card, tuple(runs), shown, tuple(notes), "; ".join(caveats), verdicts=verdicts)
 
 
 def _figures(instrument: Instrument, runs: Sequence[AnyRun]) -> Sequence[Figure]:
