@@ -320,6 +320,19 @@ def test_a_replication_without_a_key_says_which_rows_lack_what(call, official_da
     assert "Not played: GPT-4 (direct). Reason: no key for 'openai/gpt-4'" in said
 
 
+def test_a_figure_has_the_remarks_of_its_own_task_and_the_command_names_the_task(tmp_path, official_data, capsys):
+    store, folder = ("--store", str(tmp_path / "runs.db")), tmp_path / "pack"
+    words = ["run", "egosocial", "--official", "--data", str(official_data), "--model", "baseline/random", "--quiet"]
+    assert run_command([*words, "--limit", "5", "--task", "numbers", "--task", "socialfirst", *store]) == 0
+    capsys.readouterr()
+    assert run_command(["paper", "tables", "egosocial", "--to", str(folder), *store]) == 0
+    picture = (folder / "fig-4.svg").read_text(encoding="utf-8")
+    assert "only 3 of the paper" in picture and "only 5" not in picture
+    told = " ".join(capsys.readouterr().out.split())
+    for task, items in (("numbers", 3), ("socialfirst", 5)):
+        assert f"baseline/random ({task}): only {items} of the paper's items" in told
+
+
 @pytest.mark.parametrize(
     ("name", "tasks", "table", "said"),
     [

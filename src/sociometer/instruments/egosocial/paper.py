@@ -173,4 +173,4 @@ def _beliefs(given: PaperInput) -> PaperPart:
     """Fig. 4: the numbers that a model expects of the level-2 opponent, round by round."""
     runs = given.of_task("numbers")
     drawn = tuple(figure for figure in number_figures(runs) if figure.name == "beliefs-level-2")
-    return PAPER.part("Fig. 4", figures=drawn)
+    return PAPER.part("Fig. 4", figures=drawn, tasks=("numbers",))
