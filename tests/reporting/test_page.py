@@ -534,7 +534,7 @@ def test_one_rehearsal_leaves_the_scores_of_the_other_runs(tmp_path):
         *runs, last = _measured(subjects, **values)
         return [*runs, changed(last, stand_ins=("judge: tact/rules",))]
 
-    caveat = "z was played with a stand-in on Tact test, so its scores there are not a measurement."
+    caveat = "No measurement, because a stand-in played a part on Tact test: z."
     alone = findings_of(gather(with_rehearsal("az")[:1], evidence=0))
     for runs in (with_rehearsal("az"), [*with_rehearsal("az"), *_measured(["baseline/random"])]):
         runs[-1].id = f"other-{runs[-1].id}"

@@ -314,11 +314,6 @@ class Card(Struct, frozen=True, forbid_unknown_fields=True):
         """The title of a task; its name if the card does not have it."""
         return next((task.title for task in self.task if task.name == name), name)
 
-    def item_set(self, task: str, whose_items: str) -> str:
-        """The items of a run's task in words: “official items”, or “substitute items: …” with what they are."""
-        why = next((one.substitutes for one in self.task if one.name == task), "")
-        return f"substitute items: {why}" if why and whose_items in ("official", "own") else f"{whose_items} items"
-
     def measures_of(self, task: str) -> tuple[MeasureCard, ...]:
         """The measures in a task's summary."""
         return tuple(measure for measure in self.measure if measure.task == task)

@@ -221,8 +221,10 @@ class RunView(Struct, Generic[ItemT, OutcomeT], frozen=True):
 
     @property
     def item_set(self) -> str:
-        """The items in words; those that replace the paper's with what they are."""
-        return self.card.item_set(self.task, self.whose_items)
+        """The items in words: “official items”, or “substitute items: …” with what replaces the paper's."""
+        why = next((one.substitutes for one in self.card.task if one.name == self.task), "")
+        told = why and self.whose_items in ("official", "own")
+        return f"substitute items: {why}" if told else f"{self.whose_items} items"
 
     @property
     def made_by(self) -> str:

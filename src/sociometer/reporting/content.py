@@ -96,13 +96,6 @@ class ReportContent(Struct, frozen=True):
         """The content without samples and rehearsals."""
         return self.part([chapter for chapter in self.chapters if not chapter.sample])
 
-    @property
-    def measured(self) -> "ReportContent":
-        """The content without runs that a stand-in played a part in, if their test has others."""
-        kept = ([one for one in each.results if not other_stand_ins(one.stand_ins)] for each in self.chapters)
-        pairs = zip(self.chapters, kept, strict=True)
-        return self.part([structs.replace(each, results=tuple(some) or each.results) for each, some in pairs])
-
     def part(self, chapters: Sequence[Chapter]) -> "ReportContent":
         """The content of some of its chapters, or of some of their results."""
         instruments = frozenset(chapter.card.name for chapter in chapters)
@@ -242,18 +235,15 @@ def days_in_words(moments: Iterable[str]) -> str:
 def _chapter(
     instrument: Instrument, runs: Sequence[AnyRun], subjects: Sequence[str], stored: Sequence[StoredRun]
 ) -> Chapter:
-    by_set, named = (
-        grouped(((run.whose_items, run.item_set.partition(":")[0]), run) for run in runs),
-        any(item_sets(runs).values()),
-    )
-    several = len({run.whose_items for run in runs}) > 1
+    by_set = grouped((run.item_set.partition(":")[0], run) for run in runs)
+    named, several = any(item_sets(runs).values()), len({run.whose_items for run in runs}) > 1
     figures = tuple(
         structs.replace(
             figure,
             title=figure.title + f", {items}" * named,
-            name=figure.name + f"-{whose}" * (several and whose != "bundled"),
+            name=figure.name + f"-{members[0].whose_items}" * (several and items != "bundled items"),
         )
-        for (whose, items), members in by_set.items()
+        for items, members in by_set.items()
         for figure in _figures(instrument, members)
     )
     # The curve shows the last look at each checkpoint, so what led to it is left to the page of its run.
@@ -272,11 +262,8 @@ def _chapter(
     caveats = [*filter(None, map(instrument.caveat, runs))][:1]
     played = [run.subject for run in runs if other_stand_ins(run.stand_ins)]
     if 0 < len(played) < len(runs):
-        who, few = list(dict.fromkeys(played)), len({*played}) == 1
-        caveats.append(
-            f"{listed(who, 3)} {'was' if few else 'were'} played with a stand-in on {instrument.card.short_title},"
-            f" so {'its' if few else 'their'} scores there are not a measurement"
-        )
+        who = f"{instrument.card.short_title}: {listed([*dict.fromkeys(played)], 3)}"
+        caveats.append(f"no measurement, because a stand-in played a part on {who}")
     notes = (note for note in chapter_notes(runs) if not any(one.startswith(note[:-1]) for one in verdicts.values()))
     return Chapter(instrument.card, tuple(runs), shown, tuple(notes), "; ".join(caveats), verdicts=verdicts)
 

@@ -49,7 +49,11 @@ def findings_of(content: ReportContent) -> tuple[str, ...]:
 
     Beside people on several tests, it is one sentence for each test.
     """
-    named, content = content.subjects, content.main.measured
+    # a test that others took without a stand-in is about these
+    able = [[run for run in one.results if not other_stand_ins(run.stand_ins)] for one in content.main.chapters]
+    pairs = zip(content.main.chapters, able, strict=True)
+    measured = [structs.replace(one, results=tuple(runs or one.results)) for one, runs in pairs]
+    named, content = content.subjects, content.main.part(measured)
     models, sets = _models(content), {line.item_set for line in content.profile}
     others = grouped((one.second, one) for one in content.comparisons) if content.crowds else {}
     if others and len(content.chapters) > 1:

@@ -128,19 +128,15 @@ def reference_layers(lines: Sequence[ReferenceLine]) -> list[Spec]:
     for line in sorted(lines, key=lambda line: line.value):
         data, at = {"values": [{"at": line.value, "name": line.label}]}, {"datum": line.value}
         row = _name_row(line, before, row) if before is not None else row
+        side = f"scale('x', {line.value}) + {len(line.label) * LETTER / 2:.0f} > width ? 'right' : 'center'"
         height = {"expr": f"-9 - {NAME_ROW} * {row}"}
-        name = {"type": "text", "style": "reference-text", "align": _name_side(line), "dx": 0, "dy": height}
+        name = {"type": "text", "style": "reference-text", "align": {"expr": side}, "dx": 0, "dy": height}
         layers += [
             {"data": data, "mark": {"type": "rule", "style": "reference"}, "encoding": {"x": at}},
             {"data": data, "mark": name, "encoding": {"x": at, "y": {"value": 0}, "text": {"field": "name"}}},
         ]
         before = line
     return layers
-
-
-def _name_side(line: ReferenceLine) -> Spec:
-    """How the name of a line is aligned: so that it is inside the chart at any width."""
-    return {"expr": f"scale('x', {line.value}) + {len(line.label) * LETTER / 2:.0f} > width ? 'right' : 'center'"}
 
 
 def _name_row(line: ReferenceLine, before: ReferenceLine, row: str) -> str:

@@ -150,19 +150,12 @@ def themed(spec: Spec, mode: Mode = "light", width: int | None = None) -> Spec:
     if width is not None and result.get("width") == "container":
         result["width"] = width
         result["config"]["axis"]["labelLimit"] = most = min(260, 0.4 * width)  # names leave room for what they name
-        channels = [one.get(name) or {} for _, one in _encodings(result) for name in _MARKED]
-        names = [name for one in channels if one.get("legend", {}) is not None for name in _names(one)]
-        left = min(
-            most, max((_wide(name) for _, one in _encodings(result) for name in _names(one.get("y"))), default=0)
-        )
-        columns = (width - left - 40) // (min(220, max(map(_wide, names), default=0)) + 30)
-        result["config"]["legend"]["columns"] = max(1, min(4, int(columns)))
+        every = [one for _, one in _encodings(result)]
+        rows = max((len(name) for one in every for name in _names(one.get("y"))), default=0)
+        names = max((len(name) for one in every for key in _MARKED for name in _names(one.get(key))), default=0)
+        room = (width - min(most, 7 * rows) - 40) // (min(220, 7 * names) + 30)
+        result["config"]["legend"]["columns"] = max(1, min(4, int(room)))
     return result
-
-
-def _wide(name: str) -> float:
-    """About how wide a name in a legend or next to an axis is, in pixels; Chinese letters are twice as wide."""
-    return sum(12.0 if letter > "\u2e80" else 6.6 for letter in name)
 
 
 def with_subjects(spec: Spec, subjects: Sequence[str]) -> Spec:

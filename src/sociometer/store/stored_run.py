@@ -363,7 +363,7 @@ class StoredRun:
 
     def items_note(self, task: str) -> str:
         """What a task has in place of the paper's items; empty if it has these, or bundled items."""
-        items = self._instrument.card.item_set(task, self.manifest.whose_items)
+        items = self._whole_view(task, scored=False).item_set
         return f"{task} has {items}." if ":" in items else ""
 
     def past_note(self, task: str = "") -> str:
