@@ -519,6 +519,26 @@ def test_plot_lists_the_figures_and_draws_one(call, tmp_path):
     )
 
 
+def test_a_figure_shows_the_same_runs_as_the_page_and_says_who_is_left_out(tmp_path, capsys):
+    store, out = ["--store", str(tmp_path / "s.db")], tmp_path / "figure.svg"
+    for model, limit in (("oracle", "40"), ("random", "40"), ("first", "8")):
+        assert run_command(["run", "sesi", f"--model=baseline/{model}", "--limit", limit, "--quiet", *store]) == 0
+    for words in ([], ["sesi"], ["all"]):
+        for wanted in (["--figure", "list"], ["--figure", "sesi/abilities", "--to", str(out)], ["--to", f"{out}.html"]):
+            capsys.readouterr()
+            assert run_command(["report", *words, *wanted, *store]) == 0
+            told = " ".join(capsys.readouterr().out.split())
+            assert "Left out: baseline/first on sesi" in told and "has 8 of the 40 items that most runs have" in told
+        assert "baseline/oracle" in out.read_text("utf-8") and "baseline/first" not in out.read_text("utf-8")
+    assert (
+        run_command(
+            ["report", "baseline/oracle", "baseline/first", "--figure", "sesi/abilities", "--to", str(out), *store]
+        )
+        == 0
+    )
+    assert "baseline/first" in out.read_text("utf-8"), "a run that is named is drawn"
+
+
 def test_plot_lists_the_figures_of_the_runs_given(call, tmp_path):
     run = _runs(call, "seceu")["baseline/first"]
     code, text = call("report", run, "--figure", "list", "--json")

@@ -271,6 +271,21 @@ def test_without_run_only_official_items_are_taken_and_named(undrawn, call, tmp_
     assert len(shown) == 1 and "not the paper's items" not in shown[0]["remarks"]
 
 
+def test_a_replication_without_grades_says_why_and_how_to_get_them(tmp_path, official_data, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mumbler.py").write_text("def grade(messages):\n    return 'hm'\n", encoding="utf-8")
+    words = ["paper", "replicate", "egosocial", "--model", "GPT-4o=baseline/random", "--data", str(official_data)]
+    words += ["--limit", "12", "--quiet", "--store", str(tmp_path / "runs.db")]
+    assert run_command(words) == 1
+    told = capsys.readouterr().out
+    assert "nothing was replicated" in told and "1 printed figure could not be measured." in told
+    assert "GPT-4o: Beliefs in sentences are stored and not graded. Add --role judge=MODEL, or let people" in told
+    assert run_command([*words, "--role", "judge=python/mumbler:grade"]) == 1
+    told = capsys.readouterr().out
+    assert "no figure can be judged: nothing was scored" in told and "too few" not in told
+    assert "GPT-4o: The judge gave no readable grade for 24 of 24 beliefs" in told
+
+
 def test_the_direct_prompt_is_replicated_in_our_words_and_marked(tmp_path, official_data, capsys):
     words = ["paper", "replicate", "seceu", "--model", "Vicuna=baseline/even", "--data", str(official_data), "--quiet"]
     assert run_command([*words, "--store", str(tmp_path / "runs.db"), "--json"]) in (0, 1)
@@ -318,6 +333,19 @@ def test_a_replication_without_a_key_says_which_rows_lack_what(call, official_da
     assert code == 2 and said.startswith("error: no row can be played here. All rows: sociometer paper replicate seceu")
     assert "--rows" in said and "--model ROW=MODEL" in said
     assert "Not played: GPT-4 (direct). Reason: no key for 'openai/gpt-4'" in said
+
+
+def test_a_figure_has_the_remarks_of_its_own_task_and_the_command_names_the_task(tmp_path, official_data, capsys):
+    store, folder = ("--store", str(tmp_path / "runs.db")), tmp_path / "pack"
+    words = ["run", "egosocial", "--official", "--data", str(official_data), "--model", "baseline/random", "--quiet"]
+    assert run_command([*words, "--limit", "5", "--task", "numbers", "--task", "socialfirst", *store]) == 0
+    capsys.readouterr()
+    assert run_command(["paper", "tables", "egosocial", "--to", str(folder), *store]) == 0
+    picture = (folder / "fig-4.svg").read_text(encoding="utf-8")
+    assert "only 3 of the paper" in picture and "only 5" not in picture
+    told = " ".join(capsys.readouterr().out.split())
+    for task, items in (("numbers", 3), ("socialfirst", 5)):
+        assert f"baseline/random ({task}): only {items} of the paper's items" in told
 
 
 @pytest.mark.parametrize(

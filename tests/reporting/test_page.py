@@ -529,6 +529,27 @@ def test_the_finding_says_that_a_stand_in_took_part_and_has_three_sentences_at_m
     assert len(findings_of(content)) <= 3
 
 
+def test_one_rehearsal_leaves_the_scores_of_the_other_runs(tmp_path):
+    def with_rehearsal(subjects, **values):
+        *runs, last = _measured(subjects, **values)
+        return [*runs, changed(last, stand_ins=("judge: tact/rules",))]
+
+    caveat = "No measurement, because a stand-in played a part on Tact test: z."
+    alone = findings_of(gather(with_rehearsal("az")[:1], evidence=0))
+    for runs in (with_rehearsal("az"), [*with_rehearsal("az"), *_measured(["baseline/random"])]):
+        runs[-1].id = f"other-{runs[-1].id}"
+        found = gather(runs, evidence=0)
+        assert findings_of(found) == (*alone, caveat)
+    three = findings_of(gather(with_rehearsal("abz", b=[1.0] * 40, a=[0.0] * 40), evidence=0))
+    assert three[0].startswith("b is clearly first") and three[-1] == caveat, three
+    several = gather([*with_rehearsal("az"), *_on("wit", "bc")], evidence=0)
+    assert headlines_of(several)["tact"] == " ".join([*alone, caveat])
+    (ranking,) = [one for one in several.rankings if one.instrument == "tact"]
+    assert ranking.sentence == "only a can be ranked (z: played with a stand-in, judge: tact/rules)."
+    page = write_report(with_rehearsal("az"), tmp_path / "p.html", made="now", version="9").read_text(encoding="utf-8")
+    assert caveat in page
+
+
 def test_a_name_at_the_start_of_a_sentence_keeps_its_small_letter():
     assert sentence("gpt-4 leads", ["gpt-4"]) == "gpt-4 leads."
     assert sentence("the rest follows.") == "The rest follows."

@@ -157,6 +157,15 @@ def test_a_report_and_a_profile_do_not_count_such_tests_as_equality():
     assert not ends_sentences(profile_lines([played("A", right(40, 40)), played("B", right(25, 40))]))
 
 
+def test_a_test_is_not_told_from_chance_if_every_interval_includes_chance_however_wide():
+    near = ends_sentences(profile_lines([played("A", right(50, 200)), played("B", right(52, 200))]))
+    wide = ends_sentences(profile_lines([played("A", right(3, 12)), played("B", right(52, 200))]))
+    said = "Not to be told from chance: tact/questions, which cannot show whether such models are equal."
+    assert near[0] == wide[0] == said
+    assert not ends_sentences(profile_lines([played("A", right(3, 12)), played("B", right(150, 200))]))
+    assert not ends_sentences(profile_lines([played("A", right(20, 20)), played("B", right(200, 200))]))
+
+
 def test_a_run_says_what_its_end_means(tmp_path):
     def knows(key):
         items = iter(key)

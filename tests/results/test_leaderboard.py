@@ -44,6 +44,20 @@ def test_too_few_items_have_no_rank_in_any_table_or_sentence():
     assert Rankings((few,) * 4).sentence == "No task has two subjects and enough items to rank them."
 
 
+def test_over_several_tasks_only_a_subject_that_the_items_separate_is_first():
+    def board(**rows):
+        return leaderboard([fake_run(name, values) for name, values in rows.items()])
+
+    ahead = board(low=[0] * 40, high=[1] * 40)
+    level, behind = board(low=[0, 1] * 20, high=[1, 0] * 20), board(a=[1] * 40, b=[1] * 39 + [0], low=[0] * 40)
+    assert Rankings((ahead,) * 4).sentence == "Clearly first: high on 4 of 4 tasks."
+    assert Rankings((ahead, level, level, behind)).sentence == (
+        "Clearly first: high on 1 of 4 tasks."
+        " On 3 of 4 tasks the items cannot tell who is first; on 2 of these they separate no two subjects."
+    )
+    assert Rankings((behind,) * 4).sentence == "On 4 of 4 tasks the items cannot tell who is first."
+
+
 def test_a_score_without_variation_has_no_bounds_on_a_leaderboard():
     board = leaderboard(
         [fake_run("A", [2.0] * 12, of=card("number")), fake_run("B", [1.0, 3.0] * 6, of=card("number"))]

@@ -2,6 +2,7 @@
 
 import json
 import re
+from xml.etree import ElementTree
 
 import pytest
 import vl_convert
@@ -157,3 +158,37 @@ def test_a_name_crosses_no_whisker_where_there_is_room():
 def test_both_whiskers_of_a_point_are_drawn():
     svg = vl_convert.vegalite_to_svg(themed(CHARTS["scatter with intervals"], "light", 500))
     assert svg.count("mark-rule") >= 2
+
+
+def _texts(element, across=0.0, down=0.0):
+    """Every text of a picture that is not turned, with its box as a browser would draw it, a little too narrow."""
+    for x, y in re.findall(r"translate\(([-\d.]+)[ ,]([-\d.]+)\)", element.get("transform") or ""):
+        across, down = across + float(x), down + float(y)
+    if element.tag.endswith("text") and element.text and "rotate" not in (element.get("transform") or ""):
+        wide = 5.2 * len(element.text)
+        left = across - {"end": wide, "middle": wide / 2}.get(element.get("text-anchor"), 0)
+        yield element.text, (left, down - 9, left + wide, down)
+    for part in element:
+        yield from _texts(part, across, down)
+
+
+@pytest.mark.parametrize("width", [400, 560, 640])
+def test_names_in_a_picture_are_inside_it_and_do_not_cover_each_other(width):
+    values = {
+        "random walk, English": -0.05,
+        "random walk, Chinese": 0.0,
+        "people, English": 0.05,
+        "people, Chinese": 0.1,
+    }
+    dots = [
+        Dot(language, place / 20, group=f"a model of the paper {place}") for place in range(10) for language in "AB"
+    ]
+    lines = [ReferenceLine(name, value) for name, value in values.items()]
+    chart = interval_chart(dots, title="difference", domain=(-1, 1), references=lines)
+    root = ElementTree.fromstring(vl_convert.vegalite_to_svg(themed(contained(chart), width=width)))
+    texts = [*_texts(root)]
+    assert {name for name, _ in texts} >= {*values, "a model of the paper 9"}
+    for place, (name, (left, top, right, bottom)) in enumerate(texts):
+        assert left >= 0 and right <= float(root.get("width")) and top >= 0, name
+        for other, box in texts[place + 1 :]:
+            assert right <= box[0] or box[2] <= left or bottom <= box[1] or box[3] <= top, (name, other)

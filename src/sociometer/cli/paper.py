@@ -125,7 +125,7 @@ def _replicate(
     found = [figure for printed, one in played for figure in replicated_figures(one.run, printed)]
     unmeasured = sum(len(printed.figures) for printed, _ in played) - len(found)
     data = {"figures": found, "not_played": failed, "not_measured": unmeasured}
-    notes = [*_not_played(failed), *_incomplete([one for _, one in played], unmeasured), *plan.remarks]
+    notes = [*_not_played(failed), *_incomplete(played, unmeasured), *plan.remarks]
     table = replication_table(card.name, found)
     display.show([table], finding=replication_sentence(card.name, found), notes=notes, data=data)
     if (code := exit_code([one for _, one in played])) or failed:
@@ -215,10 +215,17 @@ def _play(
     return done
 
 
-def _incomplete(played: list[PlayedRun], unmeasured: int) -> list[str]:
-    limits = {one.run.manifest.config.limit for one in played} - {None}
+def _incomplete(played: list[tuple[Replication, PlayedRun]], unmeasured: int) -> list[str]:
+    """Why printed figures have no counterpart: a limit, other items, or what the notes of a run without a score say."""
+    limits = {one.run.manifest.config.limit for _, one in played} - {None}
     said = [f"Only {limit} items were played (--limit); the printed figures are on all." for limit in limits]
-    return [*said, f"These items do not cover {counted(unmeasured, 'printed figure')}."] if unmeasured else said
+    said += [f"{counted(unmeasured, 'printed figure')} could not be measured."] if unmeasured else []
+    for printed, one in played:
+        summary = one.run.summary(printed.task)
+        found = [summary.find(figure.measure, **figure.group) for figure in printed.figures]
+        if any(measure is None or measure.value is None for measure in found):
+            said += [f"{_name(printed)}: {note}" for note in summary.notes]
+    return said
 
 
 def _not_played(failed: _Failed) -> list[str]:

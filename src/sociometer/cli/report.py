@@ -45,31 +45,34 @@ def _report(
         raise UsageError(f"--format {display.format} works only with --figure {_LIST}; leave it out.")
     with open_stored(store) as engine:
         found = told(choose_runs(engine.store, load, runs)).runs
-        if figure:
-            return _figure(found, figure, to, width, display)
         chosen, left = without_short(found) if {*runs} <= {EVERY, *(one.instrument for one in found)} else (found, [])
+        notes = [f"Left out: {why}." for why in left]
+        if figure:
+            return _figure(chosen, figure, to, width, display, notes)
         with working("writing the page"):
             path = report(chosen, out, evidence=evidence, margin=terms.margin, level=level, top=top, left_out=left)
     shown = [run for run in chosen if evidence != 0 and (evidence or not run.people)]
     if official := [*dict.fromkeys(run.instrument for run in shown if run.manifest.whose_items == "official")]:
         word_for_word = f"{path} has official items of {listed(official)} word for word, with their keys"
         print_text(f"{word_for_word}. Check their licence before you share it; --evidence 0 leaves them out.", err=True)
-    return print_result(Result(notes=(*(f"Left out: {why}." for why in left), *before), wrote=(str(path),)), display)
+    return print_result(Result(notes=(*notes, *before), wrote=(str(path),)), display)
 
 
-def _figure(runs: Sequence[StoredRun], name: str, to: Path | None, width: int, display: Display) -> int:
+def _figure(
+    runs: Sequence[StoredRun], name: str, to: Path | None, width: int, display: Display, notes: Sequence[str]
+) -> int:
     with working("drawing figures"):
         figures = gather(runs, evidence=0).figures()
     if name == _LIST:
         rows = tuple((full, one.title, "table" if one.table else "chart") for full, one in figures.items())
         listed = Table("figures", "Figures", ("name", "title", "kind"), rows)
-        return print_result(Result(tables=(listed,)), display)
+        return print_result(Result(tables=(listed,), notes=tuple(notes)), display)
     found = find_figure(figures, name)
     if to is None:
         endings = ".csv" if found.table is not None else ".svg, .pdf or .png"
         raise UsageError(f"--figure needs --to FILE with one of these endings: {endings}.")
     write_figure(found, to, width=width)
-    return print_result(Result(notes=(found.caption,) if found.caption else (), wrote=(str(to),)), display)
+    return print_result(Result(notes=(*notes, *filter(None, [found.caption])), wrote=(str(to),)), display)
 
 
 command = TableCommand(

@@ -79,6 +79,8 @@ class TaskCard(Struct, frozen=True, forbid_unknown_fields=True):
     """Official files, or folders of them, without which `run --official` skips it."""
     paper_items: int = 0
     """How many items the paper has for it; 0 if that depends on settings."""
+    substitutes: str = ""
+    """What `run --official` plays in place of the paper's items, and why; empty if it plays the paper's."""
     power: str = ""
     """A sentence for `plan`: how many items the task needs for more than a comparison of two subjects."""
 

@@ -222,6 +222,13 @@ class RunView(Struct, Generic[ItemT, OutcomeT], frozen=True):
         return self.whose_items == "official"
 
     @property
+    def item_set(self) -> str:
+        """The items in words: “official items”, or “substitute items: …” with what replaces the paper's."""
+        why = next((one.substitutes for one in self.card.task if one.name == self.task), "")
+        told = why and self.whose_items in ("official", "own")
+        return f"substitute items: {why}" if told else f"{self.whose_items} items"
+
+    @property
     def made_by(self) -> str:
         """The version of the instrument that made the run."""
         return self.version or self.card.version

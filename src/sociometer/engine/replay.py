@@ -132,7 +132,7 @@ def _rows_of(run: StoredRun) -> Iterator[BundledRow]:
             rows += 1
     run.require_whole(rows, stored)
     for task in run.tasks:
-        yield BundledSummary(task, structs.replace(run.summary(task), tables=()))  # tables may quote items
+        yield BundledSummary(task, structs.replace(run.kept_summary(task), tables=()))  # tables may quote items
 
 
 def _replies(events: Iterable[Event]) -> list[BundledReply]:

@@ -97,15 +97,17 @@ class ReportContent(Struct, frozen=True):
         return self.part([chapter for chapter in self.chapters if not chapter.sample])
 
     def part(self, chapters: Sequence[Chapter]) -> "ReportContent":
-        """The content of some of its chapters."""
+        """The content of some of its chapters, or of some of their results."""
         instruments = frozenset(chapter.card.name for chapter in chapters)
         subjects = {result.subject for chapter in chapters for result in chapter.results}
+        shown = {(result.run, result.task) for chapter in chapters for result in chapter.results}
+        pairs = [one for one in self.comparisons if {one.first_run, one.second_run} <= {run for run, _ in shown}]
         return structs.replace(
             self,
             subjects=tuple(one for one in self.subjects if one in subjects),
             chapters=tuple(chapters),
-            profile=tuple(one for one in self.profile if one.instrument in instruments),
-            comparisons=tuple(one for one in self.comparisons if one.instrument in instruments),
+            profile=tuple(one for one in self.profile if (one.run, one.task) in shown),
+            comparisons=tuple(one for one in pairs if one.instrument in instruments),
             rankings=tuple(one for one in self.rankings if one.instrument in instruments),
             crowds=tuple(one for one in self.crowds if one.instrument in instruments),
         )
@@ -245,14 +247,15 @@ def days_in_words(moments: Iterable[str]) -> str:
 def _chapter(
     instrument: Instrument, runs: Sequence[AnyRun], subjects: Sequence[str], stored: Sequence[StoredRun]
 ) -> Chapter:
-    by_set, named = grouped((run.whose_items, run) for run in runs), any(item_sets(runs).values())
+    by_set = grouped((run.item_set.partition(":")[0], run) for run in runs)
+    named, several = any(item_sets(runs).values()), len({run.whose_items for run in runs}) > 1
     figures = tuple(
         structs.replace(
             figure,
-            title=figure.title + f", {whose} items" * named,
-            name=figure.name + f"-{whose}" * (len(by_set) > 1 and whose != "bundled"),
+            title=figure.title + f", {items}" * named,
+            name=figure.name + f"-{members[0].whose_items}" * (several and items != "bundled items"),
         )
-        for whose, members in by_set.items()
+        for items, members in by_set.items()
         for figure in _figures(instrument, members)
     )
     # The curve shows the last look at each checkpoint, so what led to it is left to the page of its run.
@@ -268,9 +271,13 @@ def _chapter(
         for figure in figures
         if _has_content(figure)
     )
-    caveat = next(filter(None, map(instrument.caveat, runs)), "")
+    caveats = [*filter(None, map(instrument.caveat, runs))][:1]
+    played = [run.subject for run in runs if other_stand_ins(run.stand_ins)]
+    if 0 < len(played) < len(runs):
+        who = f"{instrument.card.short_title}: {listed([*dict.fromkeys(played)], 3)}"
+        caveats.append(f"no measurement, because a stand-in played a part on {who}")
     notes = (note for note in chapter_notes(runs) if not any(one.startswith(note[:-1]) for one in verdicts.values()))
-    return Chapter(instrument.card, tuple(runs), shown, tuple(notes), caveat, verdicts=verdicts)
+    return Chapter(instrument.card, tuple(runs), shown, tuple(notes), "; ".join(caveats), verdicts=verdicts)
 
 
 def _figures(instrument: Instrument, runs: Sequence[AnyRun]) -> Sequence[Figure]:

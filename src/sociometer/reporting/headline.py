@@ -49,7 +49,11 @@ def findings_of(content: ReportContent) -> tuple[str, ...]:
 
     Beside people on several tests, it is one sentence for each test.
     """
-    content = content.main
+    # a test that others took without a stand-in is about these
+    able = [[run for run in one.results if not other_stand_ins(run.stand_ins)] for one in content.main.chapters]
+    pairs = zip(content.main.chapters, able, strict=True)
+    measured = [structs.replace(one, results=tuple(runs or one.results)) for one, runs in pairs]
+    named, content = content.subjects, content.main.part(measured)
     models, sets = _models(content), {line.item_set for line in content.profile}
     others = grouped((one.second, one) for one in content.comparisons) if content.crowds else {}
     if others and len(content.chapters) > 1:
@@ -96,7 +100,7 @@ def findings_of(content: ReportContent) -> tuple[str, ...]:
         found[:0] = [verdict for chapter in content.chapters for verdict in chapter.verdicts.values()]
     before, after = _caveats(content, models, read=not any(" be read" in text for text in found))
     kept = [*before, *found[: MOST_SENTENCES - len(before + after)], *after]
-    return tuple(sentence(text, content.subjects) for text in kept)
+    return tuple(sentence(text, named) for text in kept)
 
 
 def headlines_of(content: ReportContent) -> dict[str, str]:

@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from itertools import groupby
@@ -377,7 +378,9 @@ def write_pack(
     for name in before - set(files):
         (folder / name).unlink(missing_ok=True)
     said = ((run, one) for run in runs for one in (run.part, unread_replies(run)) if one)
-    on_part = tuple(dict.fromkeys(f"{run.subject}: {one}" for run, one in said))
+    tasks = Counter(run.run for run in runs)
+    named = ((f"{run.subject} ({run.task})" if tasks[run.run] > 1 else run.subject, one) for run, one in said)
+    on_part = tuple(dict.fromkeys(": ".join(pair) for pair in named))
     paths = tuple(str(folder / name) for name in names)
     return PaperPack(card.name, str(folder), tuple(written), paths, on_part, _unused(models or {}, facts))
 

@@ -138,7 +138,7 @@ def _made(group: Sequence[AnyRun], board: Leaderboard | None, unranked: dict[str
     )  # fmt: skip
     items = counted(standings[0].items, "shared item") if standings else ""
     near = _near_leaders(made, board, best_of(measure, first.summary))
-    said = [_sentence(made, items, near), *near]
+    said = [_sentence(made, items, near, [one.subject for one in group if one.subject not in unranked]), *near]
     said += [board.doubt] if board and board.doubt and len(made.leaders) == 1 else []
     behind = _not_separated(made, combinations(made.others, 2)) if made.leaders else ""
     below = f"{items} cannot separate {behind}." if behind else ""
@@ -165,11 +165,13 @@ def _near_leaders(ranking: Ranking, board: Leaderboard | None, top: float | None
     ]
 
 
-def _sentence(ranking: Ranking, items: str, near: Sequence[str]) -> str:
-    """The verdict: which subject leads, or why none does."""
+def _sentence(ranking: Ranking, items: str, near: Sequence[str], alone: Sequence[str]) -> str:
+    """The verdict: which subject leads, or why none does; `alone` are those that could be ranked with others."""
     if not ranking.standings:
-        reasons = set(ranking.unranked.values())
-        return f"no subject can be ranked ({reasons.pop()})" if len(reasons) == 1 else "no subject can be ranked"
+        reasons, one = set(ranking.unranked.values()), bool(ranking.unranked) and len(alone) == 1
+        who = f"only {alone[0]}" if one else "no subject"
+        left = f"{listed([*ranking.unranked])}: " if one else ""
+        return f"{who} can be ranked" + (f" ({left}{reasons.pop()})" if len(reasons) == 1 else "")
     if ranking.too_few:
         clusters = counted(ranking.clusters, ranking.cluster)
         return f"{clusters} cannot rank the subjects; at least {MINIMUM_CLUSTERS} are needed"

@@ -71,7 +71,8 @@ def setting_words(value: SettingValue) -> str:
 def item_sets(runs: Sequence[AnyRun]) -> dict[tuple[str, str], str]:
     """The name of the item set of each run and task: “official items”; empty where all have the bundled ones."""
     apart = {(run.card.name, run.task) for run in runs if run.whose_items in ("official", "own")}
-    return {(one.run, one.task): f"{one.whose_items} items" * ((one.card.name, one.task) in apart) for one in runs}
+    sets = {(one.run, one.task): (one.item_set.partition(":")[0], (one.card.name, one.task)) for one in runs}
+    return {key: words * (task in apart) for key, (words, task) in sets.items()}
 
 
 def norm_scores(runs: Sequence[AnyRun]) -> dict[str, tuple[str, ...]]:

@@ -197,7 +197,7 @@ def _pair(first: _Side, second: _Side, measures: Sequence[MeasureCard]) -> _Pair
     if refused or not measures:
         return _Pair(refused=refused or "this task has no measure that is a mean over items")
     rows: list[UncorrectedDifference] = []
-    notes = [f"both have {one.whose_items} items"] if one.whose_items == "official" else []
+    notes = [f"both have {one.item_set}"] if one.whose_items in ("official", "own") else []
     notes += [f"{side.subject}: {side.note}" for side in (one, two) if side.note]
     notes += [f"settings differ in {text}" for text in differing_settings(one, two)]
     for measure in measures:

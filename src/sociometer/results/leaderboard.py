@@ -182,7 +182,7 @@ def leaderboard(candidates: Sequence[AnyRun], measure: str = "") -> Leaderboard:
         ranges = one.subject, one.rank, one.interval, one.mean
         standings.append(Standing(*ranges, intervals[place], len(shared.items), one.beats))
     first = kept[0]
-    notes = [f"Ranked on {first.whose_items} items"] if first.whose_items == "official" else []
+    notes = [f"Ranked on {first.item_set}"] if first.whose_items in ("official", "own") else []
     notes += [f"{candidate.subject}: {candidate.note}" for candidate in kept if candidate.note]
     notes += _not_counted(found)
     if any(card.name in candidate.corrected for candidate in kept):

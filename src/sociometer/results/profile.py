@@ -142,7 +142,7 @@ class Profile(Struct, frozen=True):
 
     def _remarks(self, line: ProfileLine) -> str:
         whose = self.whose_items[line.run]
-        played = [f"{whose} items"] if whose != "bundled" else []
+        played = [line.item_set or f"{whose} items"] if whose != "bundled" else []
         stand_ins = [f"stand-in: {name}" for name in other_stand_ins(line.stand_ins)]
         end = "" if line.end is None else line.end.words if line.end.sure else "too few items"
         said = [text for text in (line.note, line.with_failed, end) if text]
@@ -150,10 +150,15 @@ class Profile(Struct, frozen=True):
 
 
 def ends_sentences(lines: Sequence[ProfileLine], titles: Mapping[tuple[str, str], str] | None = None) -> list[str]:
-    """The tests on which all subjects are at the top, or all at chance: they do not show that models are equal."""
+    """The tests that do not show that models are equal: all are at the top, or the intervals of all include chance."""
     known, scored = titles or {}, [line for line in lines if line.value is not None]
-    tests = grouped(((one.instrument, one.task), one.end if one.end and one.end.sure else None) for one in scored)
-    whole = {test: ends[0] for test, ends in tests.items() if ends[0] and len({one and one.at for one in ends}) == 1}
+    tests = grouped(((one.instrument, one.task), one.end) for one in scored)
+    # an interval that includes chance may also reach far above it
+    told = {test: [end for end in ends if end and (end.sure or end.at == "chance")] for test, ends in tests.items()}
+    alike = (
+        test for test, ends in told.items() if len(ends) == len(tests[test]) and len({end.at for end in ends}) == 1
+    )
+    whole = {test: told[test][0] for test in alike}
     names = grouped((end.words, known.get(test, "/".join(test))) for test, end in whole.items())
     said = [
         sentence(f"{words}: {first_of(of, 4)}, which cannot show whether such models are equal")

@@ -166,7 +166,8 @@ def replication_sentence(instrument: str, found: Sequence[ReplicatedFigure]) -> 
     """How many printed figures lie within the intervals, and which do not."""
     judged = [one for one in found if one.within is not None]
     if not judged:
-        return f"{instrument}: {'no figure can be judged: too few items' if found else 'nothing was replicated'}."
+        why = "too few items" if any(one.measure.value is not None for one in found) else "nothing was scored"
+        return f"{instrument}: {f'no figure can be judged: {why}' if found else 'nothing was replicated'}."
     inside = [one for one in judged if one.within]
     said = f"{instrument}: {len(inside)} of {len(judged)} printed figures lie within our 95 % intervals"
     outside = list(dict.fromkeys(one.row for one in judged if not one.within))

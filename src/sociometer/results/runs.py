@@ -148,9 +148,14 @@ class Rankings(Shown, frozen=True):
         contested = [board for board in self.boards if len(board.standings) > 1 and not board.too_few]
         if not contested:
             return "No task has two subjects and enough items to rank them."
-        counts = Counter(board.standings[0].subject for board in contested).most_common()
-        said = [f"{subject} on {count} of {len(contested)} tasks" for subject, count in counts]
-        return f"First: {', '.join(said[:4])}{' …' if len(said) > 4 else ''}."
+        clear = Counter(first.subject for one in contested if (first := one.standings[0]).ranks.high == 1).most_common()
+        said = [f"{subject} on {count} of {len(contested)} tasks" for subject, count in clear]
+        found = [f"Clearly first: {first_of(said, 4)}."] if said else []
+        if left := len(contested) - sum(count for _, count in clear):
+            none = sum(not any(one.beats for one in board.standings) for board in contested)
+            also = f"; on {none} of these they separate no two subjects" if none else ""
+            found.append(f"On {left} of {len(contested)} tasks the items cannot tell who is first{also}.")
+        return " ".join(found)
 
     @property
     def tables(self) -> list[Table]:

@@ -347,7 +347,8 @@ def joint_table(runs: Sequence[StoredRun], most: int = _MOST_SUBJECTS_ABREAST) -
             if (found := cells.get((*goal, who))) is not None
         ]
     ids = ", ".join(run.reference for run in runs[:6]) + (" …" if len(runs) > 6 else "")
-    said = dict.fromkeys([*(note for run in runs for note in caveats(run)), *failed.values()])
+    items = [note for run in runs for task in run.tasks if (note := run.items_note(task))]
+    said = dict.fromkeys([*(note for run in runs for note in caveats(run)), *items, *failed.values()])
     if any(line.measure.interval is not None and line.measure.interval.too_few for _, line in lines):
         said["(too few): not enough items, or people of a study, for an interval."] = None
     note = " ".join([*said, f"For the groups and notes of one run: {hint('show RUN')} ({ids})."])
@@ -431,8 +432,8 @@ def run_json(run: StoredRun) -> dict[str, Any]:
         "contamination": contamination_note(run),
         "failures": run.failures(),
         "sampling": {} if run.people else run.sent_sampling(),
-        "items": (whose := run.manifest.whose_items),
-        "manifest": structs.replace(run.manifest, official_files=whose == "official", norms=public_norms(run.manifest)),
+        "items": "substitute" if all(map(run.items_note, run.tasks)) else run.manifest.whose_items,
+        "manifest": structs.replace(run.manifest, official_files=run.official, norms=public_norms(run.manifest)),
         "summaries": {task: _summary_json(run, task) for task in run.tasks},
     }
 

@@ -18,6 +18,8 @@ MOST_TICKS = 12
 """The maximum number of labels on an axis of whole numbers."""
 LETTER = 6.2
 """The average width of a letter in the name of a reference line or a point, in pixels."""
+NAME_ROW, NAME_ROWS = 13, 4
+"""The height of a row of names of reference lines, in pixels, and the maximum number of rows."""
 WIDTH, HEIGHT = 620, 360
 """The size that names are placed for, in pixels; a page is a little wider."""
 LINE = 14
@@ -122,9 +124,13 @@ def reference_layers(lines: Sequence[ReferenceLine]) -> list[Spec]:
     """Dashed vertical lines, each with its name at the upper end."""
     layers: list[Spec] = []
     before: ReferenceLine | None = None
+    row = "0"
     for line in sorted(lines, key=lambda line: line.value):
         data, at = {"values": [{"at": line.value, "name": line.label}]}, {"datum": line.value}
-        name = {"type": "text", "style": "reference-text", **_name_position(line, before)}
+        row = _name_row(line, before, row) if before is not None else row
+        side = f"scale('x', {line.value}) + {len(line.label) * LETTER / 2:.0f} > width ? 'right' : 'center'"
+        height = {"expr": f"-9 - {NAME_ROW} * {row}"}
+        name = {"type": "text", "style": "reference-text", "align": {"expr": side}, "dx": 0, "dy": height}
         layers += [
             {"data": data, "mark": {"type": "rule", "style": "reference"}, "encoding": {"x": at}},
             {"data": data, "mark": name, "encoding": {"x": at, "y": {"value": 0}, "text": {"field": "name"}}},
@@ -133,15 +139,11 @@ def reference_layers(lines: Sequence[ReferenceLine]) -> list[Spec]:
     return layers
 
 
-def _name_position(line: ReferenceLine, before: ReferenceLine | None) -> Spec:
-    """The position of the name of a line: inside the chart at any width, and above a name that it would overlap."""
-    half = len(line.label) * LETTER / 2
-    align = f"scale('x', {line.value}) + {half:.0f} > width ? 'right' : 'center'"
-    high = "-9"
-    if before is not None:
-        near = len(before.label) * LETTER / 2 + 2 * half
-        high = f"scale('x', {line.value}) - scale('x', {before.value}) < {near:.0f} ? -22 : -9"
-    return {"align": {"expr": align}, "dy": {"expr": high}, "dx": 0}
+def _name_row(line: ReferenceLine, before: ReferenceLine, row: str) -> str:
+    """The row of the name of a line, as an expression: above that of the line before it if the names would overlap."""
+    near = (len(before.label) / 2 + len(line.label)) * LETTER
+    apart = f"scale('x', {line.value}) - scale('x', {before.value})"
+    return f"({apart} < {near:.0f} ? ({row} + 1) % {NAME_ROWS} : 0)"
 
 
 def order_of(names: Iterable[str]) -> list[str]:

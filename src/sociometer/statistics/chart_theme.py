@@ -149,7 +149,12 @@ def themed(spec: Spec, mode: Mode = "light", width: int | None = None) -> Spec:
     result["config"] = theme(mode)
     if width is not None and result.get("width") == "container":
         result["width"] = width
-        result["config"]["axis"]["labelLimit"] = min(260, 0.4 * width)  # names leave room for what they name
+        result["config"]["axis"]["labelLimit"] = most = min(260, 0.4 * width)  # names leave room for what they name
+        every = [one for _, one in _encodings(result)]
+        rows = max((len(name) for one in every for name in _names(one.get("y"))), default=0)
+        names = max((len(name) for one in every for key in _MARKED for name in _names(one.get(key))), default=0)
+        room = (width - min(most, 7 * rows) - 40) // (min(220, 7 * names) + 30)
+        result["config"]["legend"]["columns"] = max(1, min(4, int(room)))
     return result
 
 

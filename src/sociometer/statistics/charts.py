@@ -11,6 +11,8 @@ from sociometer.core.measure import Measure
 from sociometer.statistics.chart_parts import (
     LETTER,
     NAME_OFFSETS,
+    NAME_ROW,
+    NAME_ROWS,
     PERCENT,
     SHARES,
     ReferenceLine,
@@ -312,8 +314,11 @@ def interval_chart(
         "mark": {"type": "point", "style": "quiet", "shape": "square", "size": 44, "tooltip": True},
         "encoding": {"y": y, "x": value, "tooltip": told},
     }
-    # the names of two lines that are close have two heights
-    space = {"padding": {"left": 4, "top": 30, "right": 10, "bottom": 4}} if len(references) > 1 else {}
+    # the names of lines that are close are in rows above each other
+    top = 30 + NAME_ROW * max(0, min(NAME_ROWS, len(references)) - 2)
+    space = {"padding": {"left": 4, "top": top, "right": 10, "bottom": 4}} if len(references) > 1 else {}
+    if several and top > 30:
+        space, shared["color"]["legend"], shape["legend"] = {}, {"offset": top}, {"offset": top}
     return {
         "data": inline(dots),
         "width": "container",

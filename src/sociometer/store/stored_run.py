@@ -357,11 +357,19 @@ class StoredRun:
 
     def summary(self, task: str = "") -> Summary:
         """The summary of a task; for a run in progress or killed, computed from the episodes so far."""
-        found = self.task(task)
-        ended = self.record.status is not RunStatus.PLAYING
-        kept = self._store.runs.summary(self.id, found.name) if ended else None
-        summary, note = kept or self.made_summary(found.name), self.past_note(found.name)
-        return structs.replace(summary, notes=(note, *summary.notes)) if note else summary
+        name, summary = self.task(task).name, self.kept_summary(task)
+        notes = filter(None, (self.past_note(name), self.items_note(name)))
+        return structs.replace(summary, notes=(*notes, *summary.notes))
+
+    def kept_summary(self, task: str = "") -> Summary:
+        """The summary as stored, without the notes on its task; for a run in progress or killed, computed."""
+        name, ended = self.task(task).name, self.record.status is not RunStatus.PLAYING
+        return (self._store.runs.summary(self.id, name) if ended else None) or self.made_summary(name)
+
+    def items_note(self, task: str) -> str:
+        """What a task has in place of the paper's items; empty if it has these, or bundled items."""
+        items = self._whole_view(task, scored=False).item_set
+        return f"{task} has {items}." if ":" in items else ""
 
     def past_note(self, task: str = "") -> str:
         """Whose numbers a task has that the installed version of the instrument does not have; empty for others."""

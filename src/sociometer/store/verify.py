@@ -147,7 +147,7 @@ def _summary(run: StoredRun, task: str) -> Iterator[Damage]:
         return
     past, made = run.task(task).past, msgspec.json.encode(run.made_summary(task))
     try:
-        same = msgspec.json.encode(run.summary(task)) == made or past
+        same = msgspec.json.encode(run.kept_summary(task)) == made or past
         what = "" if same else "its summary does not follow from its scores"
     except Exception as error:
         what = _said(error)

@@ -1,5 +1,9 @@
+import json
+from html import unescape
+
 import sociometer as sm
 from rehearsal import Rehearsal
+from sociometer.cli.main import run_command
 from sociometer.instruments import load
 from sociometer.instruments.egosocial.published.reproduce import claims, data_volumes, granularity, published
 
@@ -42,3 +46,23 @@ def test_claims_of_the_ledger_are_tested_on_the_printed_tables():
     assert (
         found["API models but GPT-3.5-Turbo are above open ones in general, ToMi first person"].recomputed == "4 of 4"
     )
+
+
+def test_items_that_replace_the_papers_are_called_so_wherever_their_score_is(tmp_path, capsys):
+    store = str(tmp_path / "s.db")
+    for model in ("baseline/random", "baseline/oracle"):
+        args = ["run", "egosocial", "--task", "holdem", "--official", "--limit", "12", "--data", str(tmp_path)]
+        assert run_command([*args, "--model", model, "--store", store]) == 0
+    why = "substitute items: opponents and hands are ours, because the authors' were not released"
+    assert f"holdem has {why}." in capsys.readouterr().out
+    for args in (["show", "last"], ["check", "store"], ["compare", "egosocial"]):
+        assert run_command([*args, "--format", "wide", "--store", store]) == 0
+    told = capsys.readouterr().out
+    assert told.count(why) == 2 and f"Ranked on {why}." in told and "no findings" in told, told
+    assert run_command(["show", "last", "--json", "--store", store]) == 0
+    shown = json.loads(capsys.readouterr().out)
+    assert shown["items"] == "substitute" and why in shown["summaries"]["holdem"]["notes"][0]
+    page = tmp_path / "page.html"
+    assert run_command(["report", "all", "--evidence", "0", "--to", str(page), "--store", store]) == 0
+    text = unescape(page.read_text(encoding="utf-8"))
+    assert "12 substitute items" in text and why in text and "official items" not in text

@@ -22,6 +22,7 @@ from sociometer.core.paper import (
 from sociometer.core.sheets import read_records
 from sociometer.core.task import AnyRun
 from sociometer.core.words import counted, grouped
+from sociometer.instruments import card_of
 from sociometer.instruments._paper import PaperParts
 from sociometer.instruments.egosocial.games.numbers.figures import number_figures
 from sociometer.instruments.egosocial.published.reproduce import HERE, published
@@ -37,9 +38,9 @@ OURS = "*"
 class Column(Struct, frozen=True):
     """One column of the paper's tables (`published/columns.csv`): the measure that fills it, and its places there.
 
-    `printed` is its name in the file of the table, `over` and `heading` are its headings. `ours` says why its items are
-    ours in every run (it then has a star in every file), `different` what else differs from the paper, and `asked` how
-    many questions the paper asked, if that is another number than the released files have.
+    `printed` is its name in the file of the table, `over` and `heading` are its headings. `different` says what
+    differs from the paper besides `ours`, and `asked` how many questions the paper asked, if that is another number
+    than the released files have.
     """
 
     table: str
@@ -51,7 +52,6 @@ class Column(Struct, frozen=True):
     level: str = ""
     over: str = ""
     heading: str = ""
-    ours: str = ""
     different: str = ""
     asked: int = 0
 
@@ -59,6 +59,11 @@ class Column(Struct, frozen=True):
     def group(self) -> dict[str, str]:
         """The group of the measure."""
         return {self.facet: self.level} if self.facet else {}
+
+    @property
+    def ours(self) -> str:
+        """What replaces the paper's items in every run; the column then has a star in every file."""
+        return card_of("egosocial").task_card(self.task).substitutes
 
     @property
     def name(self) -> str:
@@ -168,4 +173,4 @@ def _beliefs(given: PaperInput) -> PaperPart:
     """Fig. 4: the numbers that a model expects of the level-2 opponent, round by round."""
     runs = given.of_task("numbers")
     drawn = tuple(figure for figure in number_figures(runs) if figure.name == "beliefs-level-2")
-    return PAPER.part("Fig. 4", figures=drawn)
+    return PAPER.part("Fig. 4", figures=drawn, tasks=("numbers",))

@@ -40,8 +40,9 @@ def paper(given: PaperInput) -> Sequence[PaperPart]:
         _summary_table(given, "Table languages", "goals", "languages"),
         _summary_table(given, "Table generation", "utterances", "utterances"),
         *(
-            PARTS.part(label, figures=tuple(drawn[name] for name in names if name in drawn))
+            PARTS.part(label, figures=tuple(drawn[name] for name in names if name in drawn), tasks=tasks)
             for label, names in figures_of.items()
+            for tasks in [() if {*names} & {*inside} else ("goals",)]
         ),
     )
 
