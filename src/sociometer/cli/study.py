@@ -50,7 +50,7 @@ _ASKED_ONCE = {"orders", "votes"}
 
 
 def _create(instruments: tuple[str, ...], name: str, store: StorePlace | None, as_json: bool, **given: Any) -> None:
-    if not name or "." in name:
+    if not name.replace("-", "").replace("_", "").isalnum():
         raise UsageError(f"--name must consist of letters, digits, '-' and '_', not '{name}'.")
     cards = list(map(card_of, dict.fromkeys(instruments)))
     talks = _with_whom(cards, given)
