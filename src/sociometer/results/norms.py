@@ -20,8 +20,8 @@ from sociometer.core.words import counted
 from sociometer.results.groups import PeopleRun, study_run
 from sociometer.statistics.formatting import amount, estimate
 from sociometer.statistics.item_values import item_values
-from sociometer.statistics.norms import ItemNorm, NormFile, Stratum, TaskNorm, curve_of, decisive_settings
-from sociometer.statistics.people import FEWEST_PEOPLE, groups_of, sample_text, told_groups
+from sociometer.statistics.norms import ItemNorm, NormFile, Stratum, TaskNorm, decisive_settings
+from sociometer.statistics.people import FEWEST_PEOPLE, curve_of, groups_of, sample_text, told_groups
 from sociometer.statistics.reliability import cronbach_alpha, standard_error_of_measurement
 from sociometer.store.store import Store
 from sociometer.store.studies import find_study
