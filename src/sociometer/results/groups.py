@@ -136,7 +136,7 @@ class PeopleRun(StoredRun):
         self, taking: Taking, name: str, members: list[RunRecord], flagged: int, why: Counter[str], of: Instrument
     ) -> None:
         store, self._study, self.flagged, self.excluded = taking.store, taking.study, flagged, why.total()
-        self.why_excluded = ", ".join(f"{count} {kind}" for kind, count in why.most_common())
+        self.why, self.why_excluded = why, ", ".join(f"{count} {kind}" for kind, count in why.most_common())
         self._talks = taking.study.talks
         self.taking = taking
         self._members = [StoredRun(store, record, of) for record in members]
