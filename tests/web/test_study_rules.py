@@ -277,6 +277,7 @@ def test_the_rules_exclude_whom_they_say():
     assert told(study(), full) == []
     assert told(study(), Facts(36, 40)) == []
     assert told(study(), Facts(35, 40)) == ["answered 35 of 40 items"]
+    assert decide(study(), Facts(35, 40)).kind == "with items missing", "as in “1 with items missing”"
     assert decide(study(), Facts(0, 0)) == Decision(counts=False), "who has not begun is not excluded"
     assert decide(study(), Facts(9, 40, status="playing")) == Decision(counts=False), "nor who is still answering"
     assert told(study(), full, "my own trial") == ["by hand: my own trial"]

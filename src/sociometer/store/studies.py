@@ -606,9 +606,8 @@ class Decision(Struct, frozen=True):
     def kind(self) -> str:
         """Why somebody is excluded, in the words by which results count them; empty if nobody is."""
         for first in self.excluded[:1]:
-            return (
-                str(first) if first.text == BY_HAND else "flagged" if first in self.flags.values() else "items missing"
-            )
+            kind = "flagged" if first in self.flags.values() else "with items missing"
+            return str(first) if first.text == BY_HAND else kind
         return ""
 
 
