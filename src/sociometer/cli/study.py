@@ -81,6 +81,7 @@ def _create(instruments: tuple[str, ...], name: str, store: StorePlace | None, a
         raise UsageError("two of the questions --ask have the same name.")
     path, seconds, told = _file(store).absolute(), 0.0, []
     counts: dict[str, dict[str, int]] = {}
+    too_few: list[str] = []
     alone: dict[str, bool] = {}
     with open_engine(path) as engine:
         engine.check_name(name)
@@ -97,6 +98,9 @@ def _create(instruments: tuple[str, ...], name: str, store: StorePlace | None, a
             few = {task: f" (there are only {one.count})" * (one.count < wanted) for task, one in plan.lists.items()}
             said = (f"{counted(n, 'item')} of {task}{few[task]}" for task, n in own.items())
             told.append(", ".join((config.instrument, *said)))
+            for task, its in plan.lists.items():
+                if (count := len({item.cluster or item.id for item in its})) < MINIMUM_CLUSTERS:
+                    too_few.append(f"{counted(count, plan.instrument.card.cluster_of(task))} of {task}")
     if alone and not any(alone.values()):
         raise UsageError(f"{' '.join(alone)} --shows score shows the score only.")
     items = sum(sum(own.values()) for own in counts.values())
@@ -115,6 +119,7 @@ def _create(instruments: tuple[str, ...], name: str, store: StorePlace | None, a
         f" {counted(study.minutes, 'minute')}. Open it with: {hint('study open', name)}",
         *([f"Questions about the person: {'; '.join(map(str, study.asked))}"] if study.asks else ()),
         *([f"Their columns in tables: {', '.join(map(' is '.join, foreign))}"] if foreign else ()),
+        *([f"Too few for a verdict of compare, at least {MINIMUM_CLUSTERS}: {'; '.join(too_few)}"] if too_few else ()),
         *filter(None, (*alone, _missing_texts(study))),
     )
 

@@ -239,7 +239,7 @@ class PeopleRun(StoredRun):
         """How many of those who count are flagged, why, and what to type; empty if nobody is."""
         rules = "; ".join(map(str, flag_rules(self._study)))
         leave_out = hint("study change", self._study.name, "--exclude-flagged")
-        said = f"Of these {self.people} people, {self.flagged} may not have read the questions ({rules})."
+        said = f"{self.flagged} of {counted(self.people, 'person')} may not have read the questions ({rules})."
         return f"{said} Leave them out with: {leave_out}" if self.flagged else ""
 
     def _interval(self, task: str, card: MeasureCard) -> Any:
