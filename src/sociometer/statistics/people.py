@@ -3,24 +3,17 @@
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
 from statistics import fmean, stdev
 from typing import Annotated
 
 import numpy as np
 from msgspec import Meta, Struct, structs
+from numpy.typing import NDArray
 
 from sociometer.core.measure import NO_VARIATION, Interval
 from sociometer.core.words import grouped
 from sociometer.statistics.distributions import normal_quantile, t_below, t_quantile
-from sociometer.statistics.intervals import (
-    MINIMUM_CLUSTERS,
-    Floats,
-    cluster_codes,
-    clustered_mean_interval,
-    too_few,
-    wilson,
-)
+from sociometer.statistics.intervals import MINIMUM_CLUSTERS, cluster_codes, clustered_mean_interval, too_few, wilson
 from sociometer.statistics.item_values import ItemValue
 from sociometer.statistics.paired import PairedDifference
 
@@ -133,9 +126,8 @@ def place_among(people: Mapping[str, ItemValue], subject: Mapping[str, ItemValue
     better_than = sum(0.5 if abs(lead) < 1e-9 else sign * lead > 0 for lead in leads)
     count, gaps = len(leads), [subject[name].value - people[name].value for name in shared]
     around = clustered_mean_interval(gaps, [people[name].cluster for name in shared], binary=False)
-    on_curve = partial(share_worse, curve_of(-np.array(leads), lower_is_better=sign < 0))
-    at_ends = around.scaled(1, -math.fsum(gaps) / len(gaps))
-    bounds = place_interval(lambda by: on_curve(by) if by else better_than / count, count, 0.0, at_ends)
+    curve, ends = curve_of(-np.array(leads), lower_is_better=sign < 0), around.scaled(1, -math.fsum(gaps) / len(gaps))
+    bounds = place_interval(lambda by: share_worse(curve, by) if by else better_than / count, count, 0.0, ends)
     spread = stdev(leads) if count > 1 else 0.0
     bounds = bounds if count >= MINIMUM_CLUSTERS else too_few(count, people=True)
     away = fmean(leads) / spread if spread else None
@@ -159,7 +151,7 @@ def cohens_d(first: Sequence[float], second: Sequence[float]) -> float | None:
     return (fmean(second) - fmean(first)) / pooled if pooled else None
 
 
-def curve_of(scores: Floats, *, lower_is_better: bool) -> Curve:
+def curve_of(scores: NDArray[np.float64], *, lower_is_better: bool) -> Curve:
     """The share of people with a worse score than each score that occurs; a tie counts half."""
     values, counts = np.unique(np.round(scores, 9), return_counts=True)
     below = (np.cumsum(counts) - counts / 2) / scores.size
