@@ -2,10 +2,12 @@
 
 import re
 import zlib
+from contextlib import closing
 from html import unescape
 from statistics import fmean, stdev
 
 import pytest
+from msgspec import structs
 
 import sociometer as sm
 from sociometer.cli.main import run_command
@@ -124,10 +126,35 @@ def test_a_line_says_who_counts_who_does_not_and_why_how_long_and_how_reliably(s
     assert re.search(rf" over 12 people and 15 items\. That is {use}", said)
 
 
-def take_feelings(path, **same):
+def test_the_rules_follow_those_who_are_flagged_whatever_else_excludes(studied):
+    mine = sm.get_run("spring", store=studied).members[-1]
+    with closing(StudyBook(book_path(studied))) as book:
+        study = book.study("spring")
+        (one,) = (one.id for one in book.participants("spring") if one.run == mine)
+        book.exclude(one, "trial of a flagged colleague")
+        book.change(structs.replace(study, fastest_seconds=150.0))
+        said, _ = words_of(studied, "spring")
+        book.exclude(one, "")
+        book.change(study)
+    assert "excluded: 2 flagged (the same answer in at least 95 %" in said
+    assert "a median response time under 150 seconds), 1 by hand: trial of a flagged colleague." in said
+
+
+def test_of_two_studies_each_line_and_each_table_says_whose_it_is(tmp_path):
+    for name in ("autumn", "winter"):
+        take_feelings(tmp_path / "s.db", name, limit=12)
+    said, html = words_of(tmp_path / "s.db", "autumn", "winter")
+    for name in ("autumn", "winter"):
+        assert f"{name}: Distance to the key (SECEU score): mean" in said
+        assert f"The 12 items answered by people of {name}: mean and discrimination</summary>" in html
+    alone, html = words_of(tmp_path / "s.db", "autumn")
+    assert "autumn: Distance" not in alone and "answered by people: mean" in html
+
+
+def take_feelings(path, name="autumn", **same):
     """A study of SECEU in which eleven women and a man answer."""
     book, ways = StudyBook(book_path(path)), ["4 3 2 1", "1 2 3 4", "2 2 3 3", "7 1 1 1", "1 7 1 1"]
-    study = Study("autumn", RunConfig(instrument="seceu", subject="human", limit=12), asks=("sex",))
+    study = Study(name, RunConfig(instrument="seceu", subject="human", limit=12), asks=("sex",))
     book.create(study)
     for number in range(12):
 
@@ -135,7 +162,7 @@ def take_feelings(path, **same):
             return ways[zlib.crc32(f"{number} {messages}".encode()) % (2 + number % 4)]
 
         person, _ = book.join(study, {"sex": "f" if number else "m"})
-        made = sm.run("seceu", model=answer, fresh=True, label="human", name=f"autumn.{person.id}", store=path, **same)
+        made = sm.run("seceu", model=answer, fresh=True, label="human", name=f"{name}.{person.id}", store=path, **same)
         book.set_run(person, made.id)
     book.close()
 

@@ -178,6 +178,18 @@ def test_columns_without_content_are_left_out_and_notes_are_below():
     assert text_of(table, everything=True).columns == table.columns
 
 
+def test_a_note_on_a_group_has_the_group():
+    groups = (("all", "of 40"), ("sex: female", "of 25"), ("sex: male", "of 15"), ("age: 30 to 49", "of 15"))
+    table = Table("t", "T", ("measure", "group", "note"), tuple(("share", *one) for one in groups))
+    assert text_of(table).notes == (
+        "share: of 40",
+        "share (sex: female): of 25",
+        "share (sex: male, age: 30 to 49): of 15",
+    )
+    same = Table("t", "T", ("measure", "group", "note"), (("share", "all", "x"), ("share", "sex: male", "x")))
+    assert text_of(same).notes == ("share: x",)
+
+
 @pytest.mark.parametrize(
     ("cell", "shown"),
     [(None, "–"), (True, "yes"), (0.5, "0.5"), (0.0123, "0.012"), (1234.5, "1,234.5"), (7, "7"), (-0.25, "−0.25")],

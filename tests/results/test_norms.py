@@ -266,7 +266,7 @@ def test_a_norm_says_how_many_of_its_people_are_flagged(tmp_path, capsys):
     assert run_command(["study", "norms", "spring", "--to", str(norm), *at]) == 0
     said = " ".join(capsys.readouterr().out.split())
     assert f"wrote {norm}: 12 people, 12 flagged" in said
-    assert "Of these 12 people, 12 may not have read the questions" in said
+    assert "12 of 12 people may not have read the questions" in said
     assert "Leave them out with: sociometer study change spring --exclude-flagged" in said
     words = ["run", "sesi", "--model", "baseline/random", "--norm", str(norm), "--limit", "3", *at]
     assert run_command(words) == 0
@@ -309,4 +309,10 @@ def test_each_instrument_of_a_battery_has_its_own_norm(tmp_path, capsys):
     for word, name in {"spring": "spring", "spring.seceu": "spring", "seceu": "STUDY"}.items():
         assert run_command(["export", word, "--to", str(tmp_path / "x.csv"), "--store", str(path)]) == 2
         assert f"sociometer study export {name} --to FOLDER" in capsys.readouterr().err
+    for words in (["show"], ["export", "--to", str(tmp_path / "data")], ["change", "--quota", "30"],
+                  ["withdraw", f"spring.seceu.{joined.id}", "--yes"]):  # fmt: skip
+        assert run_command(["study", words[0], "spring.seceu", *words[1:], "--store", str(path)]) == 0, words
+        assert "spring.seceu" not in capsys.readouterr().out, "the whole study"
+        assert run_command(["study", words[0], "spring.sage", *words[1:], "--store", str(path)]) == 2
+        assert "has no part 'spring.sage'; it has: spring.sesi, spring.seceu." in capsys.readouterr().err
     assert run_command(["study", "norms", "spring.sage", *at]) == 2

@@ -9,6 +9,7 @@ from pathlib import Path
 from statistics import fmean, stdev
 
 import pytest
+from msgspec import structs
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "web"))
 
@@ -58,6 +59,13 @@ def test_each_person_has_the_score_of_their_run(studied):
         for one in people
     ]
     assert [row[place] for row in table.rows] == mine and mine[-1] is None and table.units == {TITLE: "number"}
+
+
+def test_a_line_says_how_many_are_flagged(studied):
+    fast = structs.replace(studied.study, fastest_seconds=100.0)
+    for study, many in ((studied.study, 0), (fast, 12)):
+        table = participants_table(study, studied.book, studied.store, Scores(studied.store, load))
+        assert f" Flagged ({many} of 13), and not left out: participants with the same answer" in table.note
 
 
 def test_the_people_who_count_have_a_mean_an_sd_and_the_alpha_of_a_comparison(studied):

@@ -13,7 +13,7 @@ from sociometer.core.measure import Interval
 from sociometer.instruments import card_of
 from sociometer.results import people_needed as simulation
 from sociometer.results.people_needed import SIZES, people_needed
-from sociometer.statistics.norms import curve_of, place_interval, share_worse
+from sociometer.statistics.people import curve_of, place_interval, share_worse
 
 ACCURACY = MeasureCard("t", "accuracy", "Accuracy", value="correct", chance=0.25)
 ITEMS = [f"i{at}" for at in range(40)]

@@ -54,6 +54,20 @@ def test_a_row_has_enough_decimals_that_it_adds_up_as_shown():
     assert adding_decimals(5.5531, 2.7276, "", Interval(-3.484, -2.1795)) <= 2
 
 
+@pytest.mark.parametrize(
+    ("first", "second", "unit", "digits"),
+    [
+        (1 / 3, 2 / 7, "share", 0),  # 33, 29, −5: 33.33, 28.57, −4.76 would be two decimals more
+        (3 / 16, 1 / 6, "share", 0),
+        (1 / 6, 1 / 3, "share", 0),  # 17, 33, 17: no number of decimals adds up
+        (2.006, 2.054, "", 1),
+        (0.254, 0.376, "share", 1),  # not 25, 38, 12
+    ],
+)
+def test_a_row_without_an_interval_has_at_most_one_decimal_more_so_that_it_adds_up(first, second, unit, digits):
+    assert adding_decimals(first, second, unit, Interval(None, None, clusters=6)) == digits
+
+
 def test_values_next_to_each_other_have_the_decimals_of_the_widest_interval():
     wide, narrow = Interval(115, 127), Interval(107.2, 117.0)
     assert common_decimals("points", [wide, None, narrow]) == 0

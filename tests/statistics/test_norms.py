@@ -14,18 +14,16 @@ from sociometer.core.task import Item
 from sociometer.instruments import card_of
 from sociometer.statistics.intervals import clustered_mean_interval, wilson
 from sociometer.statistics.item_values import ItemValue
-from sociometer.statistics.norms import (
-    ItemNorm,
-    NormFile,
-    TaskNorm,
+from sociometer.statistics.norms import ItemNorm, NormFile, TaskNorm, misfit, read_norm_file, surprises, unlike
+from sociometer.statistics.people import (
     curve_of,
-    misfit,
-    read_norm_file,
+    groups_of,
+    place_among,
+    place_interval,
+    sample_text,
     share_worse,
-    surprises,
-    unlike,
+    told_groups,
 )
-from sociometer.statistics.people import groups_of, place_among, place_interval, sample_text, told_groups
 
 ACCURACY = MeasureCard("t", "accuracy", "Accuracy", value="correct")
 LEVELS = (0.1, 0.25, 0.5, 0.75, 0.9)
@@ -71,22 +69,39 @@ class Law:
         return self.answers(self.lots.normal(size=(people, 1)) - hard), self.answers(ability - hard + own)
 
     def compared(self, people, ability):
-        """The place of the model, as `compare STUDY RUN` gives it."""
-        taken, model = self.taken(people, ability)
-        of, sides = tuple(range(people)), ({}, {})
-        for number, answers in enumerate(taken.T.tolist()):
-            name, own = str(number), float(model[number])
-            sides[0][name] = ItemValue(name, name, fmean(answers), tuple(answers), {}, b"", of)
-            sides[1][name] = ItemValue(name, name, own, (own,), {}, b"", (0,))
-        return place_among(*sides, 1.0).interval
+        """The interval of the place of the model, as `compare STUDY RUN` gives it."""
+        return beside(*self.taken(people, ability)).interval
 
     def interval(self, people, ability):
-        """The interval of one study and one run of the model on new items."""
-        taken, model = self.taken(people, ability)
-        gaps = model - taken.mean(axis=0)
-        around = clustered_mean_interval(gaps, binary=False, draws=2_000)
-        worse = partial(share_worse, curve_of(taken.mean(axis=1), lower_is_better=False))
-        return place_interval(worse, people, model.mean(), around.scaled(1, taken.mean()))
+        """The interval of one study and one run of the model on new items, as on a norm."""
+        return on_norm(*self.taken(people, ability))
+
+
+def beside(taken, model):
+    """The place of a model among people whose answers these are."""
+    of, sides = tuple(range(len(taken))), ({}, {})
+    for number, answers in enumerate(taken.T.tolist()):
+        name, own = str(number), float(model[number])
+        sides[0][name] = ItemValue(name, name, fmean(answers), tuple(answers), {}, b"", of)
+        sides[1][name] = ItemValue(name, name, own, (own,), {}, b"", (0,))
+    return place_among(*sides, 1.0)
+
+
+def on_norm(taken, model):
+    """The interval of its percentile on a norm of the same people."""
+    gaps = model - taken.mean(axis=0)
+    around = clustered_mean_interval(gaps, binary=False)
+    worse = partial(share_worse, curve_of(taken.mean(axis=1), lower_is_better=False))
+    return place_interval(worse, len(taken), model.mean(), around.scaled(1, taken.mean()))
+
+
+def test_beside_people_a_percentile_has_the_same_interval_as_on_a_norm_of_them():
+    lots = np.random.default_rng(5)
+    for _ in range(5):
+        taken = (lots.random((18, 12)) < 0.4).astype(float)
+        model = lots.permutation(taken[3])  # it ties with a person, so both give the same share
+        one, other = beside(taken, model).interval, on_norm(taken, model)
+        assert (one.low, one.high) == pytest.approx((other.low, other.high), abs=1e-5)
 
 
 @pytest.mark.slow

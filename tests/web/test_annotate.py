@@ -318,6 +318,8 @@ def test_a_sheet_can_be_sampled_and_the_share_of_each_answer_has_an_interval(tmp
         return rows_of(tmp_path / f"{queue}.csv")
 
     assert call("create", "all", "--sheet", str(sheet))["units"] == 60
+    assert run_command(["annotate", "create", "more", "--sheet", str(sheet), "--sample", "999", *at[:2]]) == 0
+    assert "Queue more: 60 units (there are only 60)" in capsys.readouterr().out
     for queue, seed in (("one", "7"), ("same", "7"), ("other", "8")):
         assert call("create", queue, "--sheet", str(sheet), "--sample", "40", "--seed", seed)["units"] == 40
     rows = drawn("one")

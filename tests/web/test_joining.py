@@ -239,6 +239,12 @@ def test_a_place_among_nobody_is_refused_before_the_study_is_made(words, said, t
     assert run_command([*create, "--shows", "score"]) == 0, "the name is free"
 
 
+@pytest.mark.parametrize("name", ["", "my study", "my.study"])
+def test_a_wrong_name_has_the_rule_for_the_names_of_studies(name, tmp_path, capsys):
+    assert run_command(["study", "create", "seceu", "--name", name, "--store", str(tmp_path / "s.db")]) == 2
+    assert f"--name must consist of letters, digits, '-' and '_', not '{name}'." in capsys.readouterr().err
+
+
 def test_a_battery_shows_the_place_of_the_instrument_that_has_people(official_data, tmp_path, capsys):
     create = ["study", "create", "seceu", "sesi", "--official", "--name", "spring", "--store", str(tmp_path / "s.db")]
     assert run_command([*create, "--shows", "place"]) == 0

@@ -277,6 +277,7 @@ def test_the_rules_exclude_whom_they_say():
     assert told(study(), full) == []
     assert told(study(), Facts(36, 40)) == []
     assert told(study(), Facts(35, 40)) == ["answered 35 of 40 items"]
+    assert decide(study(), Facts(35, 40)).kind == "with items missing", "as in “1 with items missing”"
     assert decide(study(), Facts(0, 0)) == Decision(counts=False), "who has not begun is not excluded"
     assert decide(study(), Facts(9, 40, status="playing")) == Decision(counts=False), "nor who is still answering"
     assert told(study(), full, "my own trial") == ["by hand: my own trial"]
@@ -411,6 +412,15 @@ def test_who_wants_more_items_than_there_are_is_told_so(tmp_path, capsys):
         assert run_command([*create, "--name", name, *options]) == 0
     told = [line for line in capsys.readouterr().out.splitlines() if line.startswith("Study")]
     assert ["40 items of feelings (there are only 40) for each" in line for line in told] == [True, True, False]
+
+
+def test_a_study_whose_items_are_too_few_for_a_verdict_says_so_when_it_is_made(tmp_path, capsys):
+    create = ["study", "create", "sesi", "seceu", "--language", "zh", "--store", str(tmp_path / "s.db")]
+    assert run_command([*create, "--limit", "12", "--name", "a"]) == 0
+    said = capsys.readouterr().out.splitlines()
+    assert "Too few for a verdict of compare, at least 10: 9 questions of questions" in said
+    assert run_command([*create, "--limit", "20", "--name", "b"]) == 0
+    assert "Too few" not in capsys.readouterr().out
 
 
 def test_the_time_of_the_page_counts_if_it_can_be_true(tmp_path):

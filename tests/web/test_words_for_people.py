@@ -172,3 +172,16 @@ def test_both_languages_have_the_same_words(pages):
     assert english.keys() == chinese.keys()
     for key, text in english.items():
         assert ("{" in text) == ("{" in chinese[key]), key
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_a_result_says_of_which_test_it_is(language):
+    found = [
+        (label, name)
+        for name, card in cards().items()
+        if language in card.languages
+        for label in set(people_texts(load(name), language).results.values())
+    ]
+    assert len(dict(found)) == len(found) > 5, "no two tests have a result with the same words"
+    short = [label for label, _ in found for other, _ in found if label != other and label in other]
+    assert not short, "nor one whose words are those of another and more"

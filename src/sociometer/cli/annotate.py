@@ -80,7 +80,8 @@ def _create(
         return
     rows = tuple((rater, code, sum(one == rater for one, _, _ in tasks)) for rater, code in shown.items())
     note = "The codes are shown only once. Give each rater their own code."
-    print_table(Table("raters", f"Queue {name}: {len(units)} units", ("rater", "code", "units"), rows, note))
+    few = f" (there are only {len(units)})" * (len(units) < (sample or 0))
+    print_table(Table("raters", f"Queue {name}: {len(units)} units{few}", ("rater", "code", "units"), rows, note))
     print_line(f"Open it with: {hint('annotate open', name)}")
 
 

@@ -50,7 +50,7 @@ _ASKED_ONCE = {"orders", "votes"}
 
 
 def _create(instruments: tuple[str, ...], name: str, store: StorePlace | None, as_json: bool, **given: Any) -> None:
-    if not name or "." in name:
+    if not name.replace("-", "").replace("_", "").isalnum():
         raise UsageError(f"--name must consist of letters, digits, '-' and '_', not '{name}'.")
     cards = list(map(card_of, dict.fromkeys(instruments)))
     talks = _with_whom(cards, given)
@@ -81,6 +81,7 @@ def _create(instruments: tuple[str, ...], name: str, store: StorePlace | None, a
         raise UsageError("two of the questions --ask have the same name.")
     path, seconds, told = _file(store).absolute(), 0.0, []
     counts: dict[str, dict[str, int]] = {}
+    too_few: list[str] = []
     alone: dict[str, bool] = {}
     with open_engine(path) as engine:
         engine.check_name(name)
@@ -97,6 +98,9 @@ def _create(instruments: tuple[str, ...], name: str, store: StorePlace | None, a
             few = {task: f" (there are only {one.count})" * (one.count < wanted) for task, one in plan.lists.items()}
             said = (f"{counted(n, 'item')} of {task}{few[task]}" for task, n in own.items())
             told.append(", ".join((config.instrument, *said)))
+            for task, its in plan.lists.items():
+                if (count := len({item.cluster or item.id for item in its})) < MINIMUM_CLUSTERS:
+                    too_few.append(f"{counted(count, plan.instrument.card.cluster_of(task))} of {task}")
     if alone and not any(alone.values()):
         raise UsageError(f"{' '.join(alone)} --shows score shows the score only.")
     items = sum(sum(own.values()) for own in counts.values())
@@ -115,6 +119,7 @@ def _create(instruments: tuple[str, ...], name: str, store: StorePlace | None, a
         f" {counted(study.minutes, 'minute')}. Open it with: {hint('study open', name)}",
         *([f"Questions about the person: {'; '.join(map(str, study.asked))}"] if study.asks else ()),
         *([f"Their columns in tables: {', '.join(map(' is '.join, foreign))}"] if foreign else ()),
+        *([f"Too few for a verdict of compare, at least {MINIMUM_CLUSTERS}: {'; '.join(too_few)}"] if too_few else ()),
         *filter(None, (*alone, _missing_texts(study))),
     )
 
@@ -252,6 +257,12 @@ def _file(store: StorePlace | None) -> Path:
     return file_of(store_path(store), "a study")
 
 
+def _study(store: StorePlace | None, name: str) -> tuple[Path, str]:
+    """The store of a study and the study's name, from its own name or that of a part."""
+    path = _file(store).absolute()
+    return path, studies.find_study(path, name)[0].name
+
+
 def _texts(given: dict[str, Any]) -> dict[str, Any]:
     """The texts of the study's owner; one that begins with `@` is in the file that it names."""
     texts = {name: given[name] for name in _TEXTS if given[name] is not None}
@@ -272,7 +283,8 @@ def _change(name: str, store: StorePlace | None, as_json: bool, **given: Any) ->
     changes = {**_texts(given), **{field: given[field] for field in _CHANGED if given[field] is not None}}
     if not (changes or given["excluded"] or given["included"]):
         raise UsageError(f"nothing to change; '{hint('study change --help')}' lists what can change.")
-    with closing(studies.StudyBook(studies.book_path(_file(store)))) as book:
+    path, name = _study(store, name)
+    with closing(studies.StudyBook(studies.book_path(path))) as book:
         study = structs.replace(book.study(name), **changes)
         out, back = ([_participant(book, name, who) for who in given[which]] for which in ("excluded", "included"))
         if study.talks and not study.imported and not (study.distress and study.contact):
@@ -298,9 +310,9 @@ def _change(name: str, store: StorePlace | None, as_json: bool, **given: Any) ->
 
 
 def _participant(book: studies.StudyBook, study: str, given: str) -> studies.Participant:
-    """The participant of a study with this id or code; also `STUDY.ID`, as comparisons name them."""
-    book.study(study)
-    found = book.with_code(study, given) or book.participant(given.removeprefix(f"{study}."))
+    """The participant of a study with this id or code; also `STUDY.ID` or `PART.ID`, as comparisons name them."""
+    own = given.rpartition(".")[2] if given.startswith(f"{study}.") else given
+    found = book.with_code(study, given) or book.participant(own)
     if found is None or found.study != study:
         raise NotFound(f"study {study} has no participant '{given}'; '{hint('study show', study)}' lists them.")
     return found
@@ -323,7 +335,7 @@ def _open(
     stop = "This is a preview: nothing is stored. Press Ctrl-C to end it." if preview else stop
     links = link_teller("participants", who_can_open(place) + stop, as_json)
     confirmed = pairs_of("--role", roles, "ROLE=MODEL")
-    path = _file(store).absolute()
+    path, name = _study(store, name)
     with TemporaryDirectory() as folder:
         if preview:  # the same study in a store that is deleted
             with closing(studies.StudyBook(studies.book_path(path))) as book:
@@ -354,7 +366,7 @@ def _listed(book: studies.StudyBook, name: str) -> tuple[Cell, ...]:
 
 
 def _show(name: str, store: StorePlace | None, display: Display) -> None:
-    path = _file(store)
+    path, name = _study(store, name)
     with closing(studies.StudyBook(studies.book_path(path))) as book, Store(path) as opened:
         study, scores = book.study(name), Scores(opened, load)
         people, settings = participants_table(study, book, opened, scores), _settings(study)
@@ -375,7 +387,7 @@ def _settings(study: studies.Study) -> Table:
 
 
 def _export(name: str, to: Path, store: StorePlace | None, as_json: bool) -> None:
-    path = _file(store)
+    path, name = _study(store, name)
     if not studies.find_study(path, name)[1]:
         raise UsageError(f"nobody has joined study {name} yet; let people in with '{hint('study open', name)}'.")
     with Store(path) as opened:
@@ -435,7 +447,7 @@ def _plan(
 
 
 def _withdraw(name: str, participant: str, yes: bool, store: StorePlace | None, as_json: bool) -> None:
-    path = _file(store)
+    path, name = _study(store, name)
     with closing(studies.StudyBook(studies.book_path(path))) as book:
         found = _participant(book, name, participant)
     confirm(f"everything that is stored about {found.id} of study {name}", yes)

@@ -58,8 +58,9 @@ def _about(run: PeopleRun) -> str:
     if any(count < FEWEST_PEOPLE for count in Counter(group for one in groups for group in one.items()).values()):
         parts.append("groups of fewer than ten are not named")
     said = f"Study {taking.study.name}: {counted(len(counting), 'person', 'people')}"
-    said += f" ({', '.join(parts)})" * bool(parts) + f"; excluded: {run.why_excluded or 'nobody'}"
-    said += f" ({', or '.join(map(str, flag_rules(taking.study)))})" * ("flagged" in run.why_excluded)
+    rules = f"flagged ({', or '.join(map(str, flag_rules(taking.study)))})"
+    out = ", ".join(f"{count} {rules if kind == 'flagged' else kind}" for kind, count in run.why.most_common())
+    said += f" ({', '.join(parts)})" * bool(parts) + f"; excluded: {out or 'nobody'}"
     said += f"; flagged, because they may not have read the questions: {run.flagged}" if run.flagged else ""
     took = [sum(timing.spent for timing in taking.timings.get(one.id, ())) / 60 for one in counting]
     time = f" They took {median(took):.1f} minutes in the median, from {min(took):.1f} to {max(took):.1f}."

@@ -2,7 +2,7 @@
 
 import re
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -175,12 +175,16 @@ def _says_nothing(head: str, cells: Sequence[Sequence[str]], place: int) -> bool
     )
 
 
-def _footnotes(columns: Sequence[str], cells: Sequence[Sequence[str]]) -> list[str]:
-    """The notes of the rows, each once, with the name of the row."""
+def _footnotes(columns: Sequence[str], cells: Sequence[Sequence[str]]) -> Iterator[str]:
+    """The notes of the rows, each once, with the name of the row, and with its group if the note is not on all."""
     place = columns.index(NOTE)
     name = next((at for at, head in enumerate(columns) if head in ("measure", "coefficient")), 0)
-    found = grouped((row[place], row[name]) for row in cells if row[place] not in ("", "–"))
-    return [f"{', '.join(dict.fromkeys(names))}: {note}" for note, names in found.items()]
+    group = columns.index("group") if "group" in columns else place
+    found = grouped((row[place], (row[name], row[group])) for row in cells if row[place] not in ("", "–"))
+    for note, rows in found.items():
+        of = grouped(rows)
+        named = [one if {"all", note} & {*groups} else f"{one} ({first_of(groups, 3)})" for one, groups in of.items()]
+        yield f"{', '.join(named)}: {note}"
 
 
 def fitted(text: TableText, width: int) -> TableText:

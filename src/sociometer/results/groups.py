@@ -136,7 +136,7 @@ class PeopleRun(StoredRun):
         self, taking: Taking, name: str, members: list[RunRecord], flagged: int, why: Counter[str], of: Instrument
     ) -> None:
         store, self._study, self.flagged, self.excluded = taking.store, taking.study, flagged, why.total()
-        self.why_excluded = ", ".join(f"{count} {kind}" for kind, count in why.most_common())
+        self.why, self.why_excluded = why, ", ".join(f"{count} {kind}" for kind, count in why.most_common())
         self._talks = taking.study.talks
         self.taking = taking
         self._members = [StoredRun(store, record, of) for record in members]
@@ -239,7 +239,7 @@ class PeopleRun(StoredRun):
         """How many of those who count are flagged, why, and what to type; empty if nobody is."""
         rules = "; ".join(map(str, flag_rules(self._study)))
         leave_out = hint("study change", self._study.name, "--exclude-flagged")
-        said = f"Of these {self.people} people, {self.flagged} may not have read the questions ({rules})."
+        said = f"{self.flagged} of {counted(self.people, 'person')} may not have read the questions ({rules})."
         return f"{said} Leave them out with: {leave_out}" if self.flagged else ""
 
     def _interval(self, task: str, card: MeasureCard) -> Any:

@@ -11,7 +11,7 @@ from msgspec import structs
 
 from sociometer.core.card import MeasureCard
 from sociometer.core.config import RunConfig
-from sociometer.core.errors import NotFound, UsageError
+from sociometer.core.errors import UsageError
 from sociometer.core.instrument import Instrument
 from sociometer.core.measure import Table
 from sociometer.core.sheets import whole_file
@@ -20,8 +20,8 @@ from sociometer.core.words import counted
 from sociometer.results.groups import PeopleRun, study_run
 from sociometer.statistics.formatting import amount, estimate
 from sociometer.statistics.item_values import item_values
-from sociometer.statistics.norms import ItemNorm, NormFile, Stratum, TaskNorm, curve_of, decisive_settings
-from sociometer.statistics.people import FEWEST_PEOPLE, groups_of, sample_text, told_groups
+from sociometer.statistics.norms import ItemNorm, NormFile, Stratum, TaskNorm, decisive_settings
+from sociometer.statistics.people import FEWEST_PEOPLE, curve_of, groups_of, sample_text, told_groups
 from sociometer.statistics.reliability import cronbach_alpha, standard_error_of_measurement
 from sociometer.store.store import Store
 from sociometer.store.studies import find_study
@@ -52,8 +52,8 @@ def study_norm(store: Store, name: str, load: Callable[[str], Instrument]) -> tu
     """The norm of a study, or of its part with this name; the people whom it comes from, and what they took."""
     study, participants = find_study(store.path, name)
     about = {run: one.about for one in participants for run in one.runs}
-    if (people := study_run(store, name, load)) is None:
-        raise NotFound(f"study {study.name} has no part '{name}'; it has: {', '.join(study.parts)}.")
+    people = study_run(store, name, load)
+    assert people is not None
     return norm_of_study(people, [about[run] for run in people.members], study.language), people, study.parts[name]
 
 

@@ -117,15 +117,16 @@ def participants_table(
         found[one.id] = {at: each for run in taking.records(one) for at, each in scores.of(study, run).items()}
     cards = {title: result.card for one in found.values() for title, result in one.items()}
     rows = tuple(row_of(taking, one, [found[one.id].get(title) for title in cards], say) for one in taking.participants)
+    columns, units = (*BEFORE, *cards, *AFTER, *study.questions), {title: str(one.unit) for title, one in cards.items()}
     note = "" if rows else "Nobody has taken part" + f"; {study.withdrawn} withdrew" * bool(study.withdrawn) + ". "
     note += f"Results and norms leave out participants with {missing_rule()}."
-    note += f" Flagged, and {'left out too' if study.excludes_flagged else 'not left out'}: participants with "
+    many = f" ({sum(bool(row[columns.index('flagged')]) for row in rows)} of {len(rows)})" * bool(rows)
+    note += f" Flagged{many}, and {'left out too' if study.excludes_flagged else 'not left out'}: participants with "
     note += "; ".join(map(str, flag_rules(study))) + "."
     note += " Each instrument counts who answered its own items." if study.further else ""
     if leaving := [one.id for one in book.withdrawing() if one.study == study.name]:
         withdraw = hint("study withdraw", study.name, "PARTICIPANT")
         note += f" Withdrawals that are not finished ('{withdraw}'): {', '.join(leaving)}."
-    columns, units = (*BEFORE, *cards, *AFTER, *study.questions), {title: str(one.unit) for title, one in cards.items()}
     said = {name: {row[columns.index(name)] for row in rows} for name in ("failed", "excluded")}
     less = ("run", "answers", *(name for name, cells in said.items() if cells <= {0, "", say(FLAGGED)}))
     return Table("participants", f"Study {study.name}", columns, rows, note, units, less)

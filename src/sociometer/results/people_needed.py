@@ -14,8 +14,7 @@ from sociometer.core.measure import Interval, Table
 from sociometer.statistics.distributions import t_quantile
 from sociometer.statistics.formatting import scale_and_digits
 from sociometer.statistics.intervals import Floats, cluster_codes, mean_variance
-from sociometer.statistics.norms import curve_of, share_worse
-from sociometer.statistics.people import FEWEST_PEOPLE, place_interval
+from sociometer.statistics.people import FEWEST_PEOPLE, curve_of, place_interval, share_worse
 
 SIZES = (30, 60, 100, 200, 400, 800, 1600)
 CONVENTION = "abilities and difficulties with a standard deviation of 1 logit, the convention of item response theory"

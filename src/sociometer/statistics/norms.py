@@ -17,10 +17,10 @@ from sociometer.core.measure import Case, Interval, Measure, Summary, Table
 from sociometer.core.source import Source
 from sociometer.core.task import AnyRun, Item, Task
 from sociometer.statistics.distributions import t_below
-from sociometer.statistics.intervals import Floats, clustered_mean_interval, is_binary
+from sociometer.statistics.intervals import clustered_mean_interval, is_binary
 from sociometer.statistics.item_values import ItemValue, item_values
 from sociometer.statistics.paired import benjamini_hochberg
-from sociometer.statistics.people import FEWEST_PEOPLE, place_interval
+from sociometer.statistics.people import FEWEST_PEOPLE, Curve, Share, place_interval, share_worse
 
 stats = lazy("scipy.stats")
 
@@ -28,9 +28,6 @@ FALSE_DISCOVERIES = 0.05
 ONLY_SHUFFLED = "comparable only with other runs with --shuffle"
 """The note of a place among people who saw the options in another order: as a percentile it does not hold."""
 MOST_BYTES = 50_000_000
-Share = Annotated[float, Meta(ge=0, le=1)]
-Curve = tuple[tuple[float, Share, Share], ...]
-"""A score, the share of people with a worse score (ties count half), and the standard error of this share."""
 
 
 class ItemNorm(Struct, frozen=True):
@@ -150,22 +147,6 @@ def unlike(
         )
     changed = [one for one, item in chosen.items() if contents[one] not in ("", item.asked_digest().hex())]
     return f"{len(changed)} items, such as '{changed[0]}', differ from those of norm '{name}'." if changed else ""
-
-
-def curve_of(scores: Floats, *, lower_is_better: bool) -> Curve:
-    """The share of people with a worse score than each score that occurs; a tie counts half."""
-    values, counts = np.unique(np.round(scores, 9), return_counts=True)
-    below = (np.cumsum(counts) - counts / 2) / scores.size
-    worse = 1 - below if lower_is_better else below
-    errors = np.sqrt(worse * (1 - worse) / scores.size)
-    return tuple(zip(values.tolist(), np.round(worse, 6).tolist(), np.round(errors, 6).tolist(), strict=True))
-
-
-def share_worse(curve: Curve, score: float) -> float:
-    """The share of people with a worse score, between the scores of the curve on a line."""
-    scores, worse, _ = zip(*curve, strict=True)
-    ends = (0.0, 1.0) if worse[-1] >= worse[0] else (1.0, 0.0)
-    return float(np.interp(score, scores, worse, *ends))
 
 
 def placed(summary: Summary, view: AnyRun, card: MeasureCard, norm: TaskNorm) -> Summary:

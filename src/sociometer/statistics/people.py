@@ -4,9 +4,11 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from statistics import fmean, stdev
+from typing import Annotated
 
 import numpy as np
-from msgspec import Struct, structs
+from msgspec import Meta, Struct, structs
+from numpy.typing import NDArray
 
 from sociometer.core.measure import CLUSTER_BOOTSTRAP, NO_VARIATION, Interval
 from sociometer.core.words import grouped
@@ -14,6 +16,10 @@ from sociometer.statistics.distributions import normal_quantile, t_below, t_quan
 from sociometer.statistics.intervals import MINIMUM_CLUSTERS, cluster_codes, clustered_mean_interval, too_few, wilson
 from sociometer.statistics.item_values import ItemValue
 from sociometer.statistics.paired import PairedDifference
+
+Share = Annotated[float, Meta(ge=0, le=1)]
+Curve = tuple[tuple[float, Share, Share], ...]
+"""A score, the share of people with a worse score (ties count half), and the standard error of this share."""
 
 
 class PeopleMean(Struct, frozen=True):
@@ -131,22 +137,21 @@ class PlaceAmongPeople(Struct, frozen=True):
 def place_among(people: Mapping[str, ItemValue], subject: Mapping[str, ItemValue], sign: float) -> PlaceAmongPeople:
     """The place of a subject among people; `sign` is −1 if less is better. Other people and other items would move it.
 
-    What other items would do is read off the gaps between the subject and the people's mean on each item.
+    What other items would do is read off the gaps between the subject and the people's mean on each item, and off the
+    percentile curve, as for a norm of the same people.
     """
-    shared = [name for name in people if name in subject]
+    shared = [name for name in subject if name in people]
     ahead = ((who, subject[name].value - value) for name, who, value in _answers(people, shared))
     leads = [*map(fmean, grouped(ahead).values())]
-
-    def worse(by: float) -> float:
-        moved = [sign * (lead + by) for lead in leads]
-        return sum(0.5 if abs(lead) < 1e-9 else lead > 0 for lead in moved) / count
-
+    better_than = sum(0.5 if abs(lead) < 1e-9 else sign * lead > 0 for lead in leads)
     count, gaps = len(leads), [subject[name].value - people[name].value for name in shared]
     around = clustered_mean_interval(gaps, [people[name].cluster for name in shared], binary=False)
-    bounds = place_interval(worse, count, 0.0, around.scaled(1, -math.fsum(gaps) / len(gaps)))
+    curve, ends = curve_of(-np.array(leads), lower_is_better=sign < 0), around.scaled(1, -math.fsum(gaps) / len(gaps))
+    bounds = place_interval(lambda by: share_worse(curve, by) if by else better_than / count, count, 0.0, ends)
     spread = stdev(leads) if count > 1 else 0.0
     bounds = bounds if count >= MINIMUM_CLUSTERS else too_few(count, people=True)
-    return PlaceAmongPeople(worse(0.0) * count, count, worse(0.0), bounds, fmean(leads) / spread if spread else None)
+    away = fmean(leads) / spread if spread else None
+    return PlaceAmongPeople(better_than, count, better_than / count, bounds, away)
 
 
 def scores_of(table: Mapping[str, ItemValue]) -> tuple[float, ...]:
@@ -164,6 +169,22 @@ def cohens_d(first: Sequence[float], second: Sequence[float]) -> float | None:
     squares = [(value - fmean(scores)) ** 2 for scores in (first, second) for value in scores]
     pooled = math.sqrt(math.fsum(squares) / max(1, len(squares) - 2))
     return (fmean(second) - fmean(first)) / pooled if pooled else None
+
+
+def curve_of(scores: NDArray[np.float64], *, lower_is_better: bool) -> Curve:
+    """The share of people with a worse score than each score that occurs; a tie counts half."""
+    values, counts = np.unique(np.round(scores, 9), return_counts=True)
+    below = (np.cumsum(counts) - counts / 2) / scores.size
+    worse = 1 - below if lower_is_better else below
+    errors = np.sqrt(worse * (1 - worse) / scores.size)
+    return tuple(zip(values.tolist(), np.round(worse, 6).tolist(), np.round(errors, 6).tolist(), strict=True))
+
+
+def share_worse(curve: Curve, score: float) -> float:
+    """The share of people with a worse score, between the scores of the curve on a line."""
+    scores, worse, _ = zip(*curve, strict=True)
+    ends = (0.0, 1.0) if worse[-1] >= worse[0] else (1.0, 0.0)
+    return float(np.interp(score, scores, worse, *ends))
 
 
 def place_interval(worse: Callable[[float], float], people: int, score: float, around: Interval) -> Interval:

@@ -480,6 +480,8 @@ def find_study(store: StorePlace, name: str) -> tuple[Study, list[Participant]]:
     """The study with this name, or with a part of this name, and its participants; NotFound if there is none."""
     for book in study_books(store):
         study = book.study(next((one for one in book.names() if name.startswith(f"{one}.")), name))
+        if name not in (study.name, *study.parts):
+            raise NotFound(f"study {study.name} has no part '{name}'; it has: {', '.join(study.parts)}.")
         return study, book.participants(study.name)
     raise NotFound(f"unknown study '{name}'. Make one with '{hint('study create INSTRUMENT --name NAME')}'.")
 
@@ -604,9 +606,8 @@ class Decision(Struct, frozen=True):
     def kind(self) -> str:
         """Why somebody is excluded, in the words by which results count them; empty if nobody is."""
         for first in self.excluded[:1]:
-            return (
-                str(first) if first.text == BY_HAND else "flagged" if first in self.flags.values() else "items missing"
-            )
+            kind = "flagged" if first in self.flags.values() else "with items missing"
+            return str(first) if first.text == BY_HAND else kind
         return ""
 
 
