@@ -691,6 +691,12 @@ def test_strips_place_values_on_the_card_scale(content):
     assert strip.ends == ((0.0, "0 %"),), "the name of people at 90 % needs the room"
 
 
+def test_unreadable_moves_of_a_match_are_not_called_most_of_its_answers(content):
+    line = content.profile[0]
+    counts = {20: False, 21: True, 40: True, 41: False}
+    assert [structs.replace(line, items=40, unreadable=count).unread for count in counts] == [*counts.values()]
+
+
 def test_a_reader_is_told_who_the_subjects_are_whose_the_items_and_what_chance_is(tmp_path):
     store, page = tmp_path / "s.db", tmp_path / "page.html"
     for model in ("baseline/random", "baseline/refuse", "recorded/by-hand-careful"):

@@ -32,6 +32,8 @@ def test_runs_that_are_alike_do_not_promise_the_impossible():
     assert spread.binary and spread.stable + spread.chance == pytest.approx(0.01)
     assert [spread.items(size, 1) for size in (0.05, 0.1)] == [157, 78]
     assert 140 < spread.items(0.05, 5) < 157, "two items that disagree say little of how much of it is chance"
+    never = [spread.items(0.05, 5) <= spread.items(0.05, 1), spread.power(0.1, 60, 2) >= spread.power(0.1, 60, 1)]
+    assert all(never) and spread.detectable(100, 2) <= spread.detectable(100, 1), "repeats never show less"
     assert spread.power(0.05, 69, 1) == pytest.approx(0.13, abs=0.005)
 
 

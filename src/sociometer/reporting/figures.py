@@ -264,7 +264,7 @@ def _strip(
 ) -> Strip:
     first = members[0]
     known = next(m for m in card.measures_of(first.task) if m.name == first.measure)
-    drawn = [line for line in members if 2 * line.unreadable <= line.items]  # the score of no answers measures nothing
+    drawn = [line for line in members if not line.unread]  # the score of no answers measures nothing
     low, high = _scale(drawn or members, known, [score for crowd in crowds.values() for score in crowd.scores])
     counts = {line.items for line in members}
 

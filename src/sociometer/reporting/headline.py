@@ -168,7 +168,7 @@ def _one_subject(lines: Sequence[ProfileLine], content: ReportContent) -> list[s
 
 def _against_people(content: ReportContent) -> list[str]:
     """The verdict on each other subject, of three with its place among people, and who gave no answers."""
-    lines = {line.run: line for line in content.profile if 2 * line.unreadable > line.items}
+    lines = {line.run: line for line in content.profile if line.unread}
     verdicts, unread, stand_ins = list[tuple[str, str, str]](), list[str](), _stand_ins(content)
     for one in sorted(content.comparisons, key=lambda one: one.second in stand_ins):
         if one.second in stand_ins:
@@ -199,7 +199,7 @@ def _against_references(line: ProfileLine, on: str) -> list[str]:
     marks = tuple(at for _, at in known if line.interval and line.against(at))  # a verdict shows in the digits too
     score += f" {estimate(line.value, line.unit, line.interval and structs.replace(line.interval, apart=marks))}"
     could = f", {line.with_failed}" if line.errors else ""
-    if 2 * line.unreadable > line.items:
+    if line.unread:
         return [f"{line.unreadable} of {counted(line.items, 'answer')} of {line.subject}{on} cannot be read"]
     if not known or (line.errors and not line.cases):
         return [score + could]
@@ -349,7 +349,7 @@ def _caveats(content: ReportContent, models: Sequence[str], *, read: bool) -> tu
     if standing_in := list(dict.fromkeys(where for where, stand_ins in played if other_stand_ins(stand_ins))):
         was, its = ("was", "its") if len(standing_in) == 1 else ("were", "their")
         return [f"{listed(standing_in)} {was} played with a stand-in, so {its} scores are not a measurement"], []
-    many = [line for line in content.profile if line.subject in models and 2 * line.unreadable > line.items]
+    many = [line for line in content.profile if line.subject in models and line.unread]
     if many and read:
         told = dict.fromkeys(f"{line.unreadable} of {line.items} answers of {line.subject}" for line in many)
         return [], [f"{listed([*told], NAMED)} cannot be read"]

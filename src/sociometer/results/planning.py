@@ -81,20 +81,20 @@ class Spread(Struct, frozen=True):
         if self.families(items) < MINIMUM_CLUSTERS:
             return 0.0
         worth = max(2, round(items / self.design_effect))
-        if self.binary and repeats > 1:
-            return powers.repeated_power(difference, worth, self.square(repeats), self.square(1))
         if self.binary:
             discordant = self.discordant(difference)
-            return powers.binary_power(worth, (discordant + difference) / 2, (discordant - difference) / 2)
+            once = powers.binary_power(worth, (discordant + difference) / 2, (discordant - difference) / 2)
+            again = powers.repeated_power(difference, worth, self.square(repeats), self.square(1))
+            return max(once, again) if repeats > 1 else once
         return powers.paired_power(difference, self.deviation(difference, repeats) / math.sqrt(worth), worth)
 
     def items(self, difference: float, repeats: int, power: float = POWER) -> int:
         """The number of items that show the difference with this power."""
         terms = {"power": power, "design_effect": self.design_effect}
-        if self.binary and repeats > 1:
-            found = powers.repeated_items_needed(difference, self.square(repeats), self.square(1), **terms)
-        elif self.binary:
+        if self.binary:
             found = powers.binary_items_needed(difference, self.discordant(difference), **terms)
+            again = powers.repeated_items_needed(difference, self.square(repeats), self.square(1), **terms)
+            found = min(found, again) if repeats > 1 else found
         else:
             found = powers.items_needed(difference, self.deviation(difference, repeats), **terms)
         return max(found, math.ceil(MINIMUM_CLUSTERS * self.family_size))
@@ -102,10 +102,10 @@ class Spread(Struct, frozen=True):
     def detectable(self, items: int, repeats: int, power: float = POWER) -> float:
         """The smallest difference that so many items show with this power."""
         worth = max(2, round(items / self.design_effect))
-        if self.binary and repeats > 1:
-            return powers.smallest_detectable_repeated(worth, self.square(repeats), self.square(1), power=power)
         if self.binary:
-            return powers.smallest_detectable_binary(worth, self.discordant(0.0), power=power)
+            once = powers.smallest_detectable_binary(worth, self.discordant(0.0), power=power)
+            again = powers.smallest_detectable_repeated(worth, self.square(repeats), self.square(1), power=power)
+            return min(once, again) if repeats > 1 else once
         return powers.smallest_detectable(self.deviation(0.0, repeats) / math.sqrt(worth), worth, power=power)
 
 

@@ -52,6 +52,11 @@ class ProfileLine(Struct, frozen=True):
     """Whether its subject is a baseline."""
 
     @property
+    def unread(self) -> bool:
+        """Whether most of its answers cannot be read; more than one for each item are moves of a match."""
+        return self.items < 2 * self.unreadable <= 2 * self.items
+
+    @property
     def on_norm(self) -> bool:
         """Whether it is a score on a norm of people, such as an EQ."""
         return self.unit == "points" and self.human is not None
