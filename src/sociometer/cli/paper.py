@@ -7,18 +7,7 @@ import click
 from msgspec import structs, to_builtins
 
 from sociometer.api import paper, reproduce
-from sociometer.cli.options import (
-    PlayCommand,
-    dry_run_option,
-    open_engine,
-    open_stored,
-    quiet_option,
-    run_config,
-    run_options,
-    runs_argument,
-    store_option,
-    told,
-)
+from sociometer.cli import options
 from sociometer.cli.output import Display, Group, TableCommand, display_options, option, print_result, print_text
 from sociometer.cli.run import exit_code, show_plan
 from sociometer.core.card import Card
@@ -114,7 +103,7 @@ def _replicate(
         display.show([table], notes=plan.remarks, data=plan.models)
         return int(ExitCode.OK)
     parts = _parts(card, plan, models, values)
-    with ProgressDisplay(quiet or dry_run) as progress, open_engine(values["store"], progress) as engine:
+    with ProgressDisplay(quiet or dry_run) as progress, options.open_engine(values["store"], progress) as engine:
         able, failed = _playable(engine, parts, dry_run)
         if dry_run:
             for line in _not_played(failed):
@@ -159,10 +148,10 @@ def _parts(card: Card, plan: ReplicationPlan, models: tuple[str, ...], values: d
                 "roles": (*given, *(f"{role}={who}" for role, who in run.roles.items() if role not in named)),
             }
             chosen = {SETTING: PAPER, **run.settings}
-            part = [(run, run_config(card, model, {**values, **fixed}, chosen))]
+            part = [(run, options.run_config(card, model, {**values, **fixed}, chosen))]
             if run.otherwise:
                 ours = structs.replace(run, about=f"{run.about}, not the authors' wording")
-                part.append((ours, run_config(card, model, {**values, **fixed}, {**chosen, **run.otherwise})))
+                part.append((ours, options.run_config(card, model, {**values, **fixed}, {**chosen, **run.otherwise})))
             parts.append(part)
     if not parts:
         raise UsageError(
@@ -236,7 +225,7 @@ def _name(printed: Replication) -> str:
     return f"{printed.row} ({printed.about})" if printed.about else printed.row
 
 
-REPLICATE = PlayCommand(
+REPLICATE = options.PlayCommand(
     "replicate",
     callback=_replicate,
     params=[
@@ -249,10 +238,10 @@ REPLICATE = PlayCommand(
             metavar="ROW[=MODEL]",
         ),
         option("--rows", "List the published rows and their models, and play nothing.", is_flag=True),
-        dry_run_option(),
-        quiet_option(),
-        *(one for one in run_options() if one.name not in _FIXED),
-        store_option(),
+        options.dry_run_option(),
+        options.quiet_option(),
+        *(one for one in options.run_options() if one.name not in _FIXED),
+        options.store_option(),
         *display_options(),
     ],
     help="Run a paper's models again and compare with its figures. They get the paper's wording, settings, items and"
@@ -271,8 +260,8 @@ def _paper(
     display: Display,
 ) -> int:
     name = card_of(instrument).name
-    with open_stored(store) as engine:
-        chosen = told(choose_for_paper(engine.store, load, name, runs))
+    with options.open_stored(store) as engine:
+        chosen = options.told(choose_for_paper(engine.store, load, name, runs))
         with working("writing tables and figures"):
             pack = paper(chosen, folder, models=models, published=published)
     missing = [part.label for part in pack.of_paper if not part.files]
@@ -290,7 +279,7 @@ _TABLES = TableCommand(
     callback=_paper,
     params=[
         click.Argument(["instrument"]),
-        runs_argument(),
+        options.runs_argument(),
         option(
             "--to folder",
             "Folder to write: new, empty, or written by 'paper' before, whose files are then replaced.",
@@ -303,7 +292,7 @@ _TABLES = TableCommand(
             type=click.Path(path_type=Path, dir_okay=False, exists=True),
         ),
         option("--published", "Add the rows that the paper prints to its tables.", is_flag=True),
-        store_option(),
+        options.store_option(),
         *display_options(to=False),
     ],
     help="Fill a paper's tables and figures from your runs. Tables are CSV and LaTeX, figures SVG and PDF; a text says"

@@ -17,41 +17,32 @@ from sociometer.core.task import AnyRun, Episode
 from sociometer.core.words import counted, grouped
 from sociometer.results.leaderboard import mean_interval
 from sociometer.statistics.item_values import item_values
+from sociometer.store import studies
 from sociometer.store.records import RunRecord, RunStatus
 from sociometer.store.runs import RunSearch
 from sociometer.store.store import Store
 from sociometer.store.stored_run import Played, StoredRun, status_of
-from sociometer.store.studies import (
-    NOT_BEGUN,
-    Decision,
-    Facts,
-    Participant,
-    Study,
-    StudyBook,
-    Timing,
-    check_lots,
-    check_places,
-    decide,
-    flag_rules,
-    study_books,
-)
 
 
 class Taking:
     """What is known about the participants of a study, read once: of the whole sitting, or of one instrument."""
 
-    def __init__(self, study: Study, book: StudyBook, store: Store, place: int | None = None) -> None:
+    def __init__(self, study: studies.Study, book: studies.StudyBook, store: Store, place: int | None = None) -> None:
         self.study, self.store, self._place = study, store, place
         self.participants = book.participants(study.name)
-        self.timings: dict[str, list[Timing]] = grouped((one.participant, one) for one in book.timings(study.name))
+        self.timings: dict[str, list[studies.Timing]] = grouped(
+            (one.participant, one) for one in book.timings(study.name)
+        )
         self._passed = book.passed_checks(study.name)
 
-    def decision(self, one: Participant, *, count_missing: bool = True) -> tuple[Facts, Decision]:
+    def decision(
+        self, one: studies.Participant, *, count_missing: bool = True
+    ) -> tuple[studies.Facts, studies.Decision]:
         """What is known about a participant, and whether they count."""
         facts = self._facts(one)
-        return facts, decide(self.study, facts, one.excluded, count_missing=count_missing)
+        return facts, studies.decide(self.study, facts, one.excluded, count_missing=count_missing)
 
-    def _facts(self, one: Participant) -> Facts:
+    def _facts(self, one: studies.Participant) -> studies.Facts:
         every = self.records(one)
         done = {record.id: self.store.episodes.counts(record.id)[0] for record in every}
         total = self.study.items or sum(record.manifest.episodes for record in every)
@@ -62,41 +53,45 @@ class Taking:
         records = [record for record in every if self._place is None or record.id == self.run_of(one)]
         planned = total if records and self._place is None else sum(record.manifest.episodes for record in records)
         status = (
-            str(status_of(self.store, records[-1])) if records else "run deleted" if self.run_of(one) else NOT_BEGUN
+            str(status_of(self.store, records[-1]))
+            if records
+            else "run deleted"
+            if self.run_of(one)
+            else studies.NOT_BEGUN
         )
         if one.screened_out or (status == "finished" and self._place is None and not over):
             status = "screened out" if one.screened_out else "stopped"
         timings = self.timings.get(one.id, [])
         patterns = grouped((each.task, each.pattern) for each in timings)
         answered = sum(done[record.id] for record in records)
-        return Facts(answered, planned, wrong, patterns, tuple(each.spent for each in timings), status)
+        return studies.Facts(answered, planned, wrong, patterns, tuple(each.spent for each in timings), status)
 
-    def run_of(self, one: Participant) -> str:
+    def run_of(self, one: studies.Participant) -> str:
         """A participant's run of this instrument; empty if it has not begun."""
         return one.run_of(self.study, self._place or 0)
 
-    def record(self, one: Participant) -> RunRecord | None:
+    def record(self, one: studies.Participant) -> RunRecord | None:
         """The same run, if it is stored."""
         return self._record(run) if (run := self.run_of(one)) else None
 
-    def records(self, one: Participant) -> list[RunRecord]:
+    def records(self, one: studies.Participant) -> list[RunRecord]:
         """Their stored runs, in their order."""
         return list(filter(None, map(self._record, one.runs)))
 
     def _record(self, run: str) -> RunRecord | None:
         return next(self.store.runs.found(RunSearch(ids=(run,))), None)
 
-    def checks(self, one: Participant, planned: int) -> list[tuple[int, bool | None]]:
+    def checks(self, one: studies.Participant, planned: int) -> list[tuple[int, bool | None]]:
         """For each attention check of a participant, the number of items before it, and whether it was passed."""
         passed = self._passed.get(one.id, {})
-        places = check_places(self.study, check_lots(self.study, one.id), planned) if planned else []
+        places = studies.check_places(self.study, studies.check_lots(self.study, one.id), planned) if planned else []
         return [(after, passed.get(number)) for number, after in enumerate(places)]
 
 
 def takings(store: Store, study: str = "") -> dict[str, Taking]:
     """The participants of each instrument of a study, or of every study that can be read, by the name of the part."""
     found: dict[str, Taking] = {}
-    for book in study_books(store.path):
+    for book in studies.study_books(store.path):
         for name in book.names():
             with nullcontext() if study else suppress(StoreError):
                 if study in ("", name) or study.startswith(f"{name}."):
@@ -123,7 +118,7 @@ def people_of_study(store: Store, study: str) -> dict[str, StudyPerson]:
 
 def runs_of_people(store: Store) -> frozenset[str]:
     """The runs of all participants of all studies."""
-    return frozenset(run for book in study_books(store.path) for run in book.runs())
+    return frozenset(run for book in studies.study_books(store.path) for run in book.runs())
 
 
 class PeopleRun(StoredRun):
@@ -237,7 +232,7 @@ class PeopleRun(StoredRun):
     @property
     def flagged_note(self) -> str:
         """How many of those who count are flagged, why, and what to type; empty if nobody is."""
-        rules = "; ".join(map(str, flag_rules(self._study)))
+        rules = "; ".join(map(str, studies.flag_rules(self._study)))
         leave_out = hint("study change", self._study.name, "--exclude-flagged")
         said = f"{self.flagged} of {counted(self.people, 'person')} may not have read the questions ({rules})."
         return f"{said} Leave them out with: {leave_out}" if self.flagged else ""

@@ -13,19 +13,11 @@ from sociometer.core.words import first_of, grouped, listed
 from sociometer.results.choice import ChosenRuns
 from sociometer.results.leaderboard import comparable
 from sociometer.results.runs import ranked_tasks
+from sociometer.statistics import reliability
 from sociometer.statistics.formatting import estimate
 from sociometer.statistics.intervals import Floats
 from sociometer.statistics.item_values import ItemValue
 from sociometer.statistics.model_kinds import family_from_name
-from sociometer.statistics.reliability import (
-    ItemStatistics,
-    Reliability,
-    Repeatability,
-    cronbach_alpha,
-    item_statistics,
-    items_to_look_at,
-    repeatability,
-)
 
 _HEADS = {"share_right": "share right (p)"}
 
@@ -37,9 +29,9 @@ class TaskReliability(Struct, frozen=True):
     task: str
     measure: str
     subjects: tuple[str, ...]
-    alpha: Reliability
-    repeats: dict[str, Repeatability]
-    items: tuple[ItemStatistics, ...]
+    alpha: reliability.Reliability
+    repeats: dict[str, reliability.Repeatability]
+    items: tuple[reliability.ItemStatistics, ...]
     notes: tuple[str, ...] = ()
     people: bool = False
 
@@ -98,16 +90,18 @@ def task_reliability(candidates: Sequence[AnyRun], measure: str = "") -> TaskRel
         table = everyone[~np.isnan(everyone).any(axis=1)]
         if lost := len(everyone) - len(table):
             notes.append(f"{lost} of {len(everyone)} people did not answer every item and are left out")
-    alpha = Reliability(None, None, len(table), len(shared.items), "the runs share fewer than two scored items")
-    statistics: list[ItemStatistics] = []
+    alpha = reliability.Reliability(
+        None, None, len(table), len(shared.items), "the runs share fewer than two scored items"
+    )
+    statistics: list[reliability.ItemStatistics] = []
     if len(shared.items) >= 2:
-        alpha = cronbach_alpha(table, shared.clusters, families=None if first.people else families)
+        alpha = reliability.cronbach_alpha(table, shared.clusters, families=None if first.people else families)
         if not first.people and alpha.interval is not None and alpha.interval.too_few:
             run = hint("run", first.card.name, "--model", "MODEL", "--label", "FAMILY-NAME")
             notes.append(f"a family is the letters at the start of a subject's name; to give another name: {run}")
         if 1 < (parts := len(set(shared.clusters))) < len(shared.items):
             notes.append(f"the {len(shared.items)} items of {parts} stories count as {parts} parts")
-        statistics = item_statistics(table, shared.items, top=_top(found.card)) if len(table) else []
+        statistics = reliability.item_statistics(table, shared.items, top=_top(found.card)) if len(table) else []
     repeats = {who: again for who, values in distinct.items() if (again := repeats_of(values)) is not None}
     return TaskReliability(
         first.card.name,
@@ -134,7 +128,7 @@ def _top(card: MeasureCard) -> float | None:
     return None if card.better == "lower" or not card.top else card.top
 
 
-def repeats_of(values: Mapping[str, ItemValue]) -> Repeatability | None:
+def repeats_of(values: Mapping[str, ItemValue]) -> reliability.Repeatability | None:
     """Repeatability over the items with the largest number of repeats."""
     if not values:
         return None
@@ -143,7 +137,7 @@ def repeats_of(values: Mapping[str, ItemValue]) -> Repeatability | None:
     if often < 2 or len(played) < 2:
         return None
     table, names = np.array([entry.repeats for entry in played]), [entry.item for entry in played]
-    return repeatability(table, names, [entry.cluster for entry in played])
+    return reliability.repeatability(table, names, [entry.cluster for entry in played])
 
 
 def reliability_sentence(found: TaskReliability, of: str = "") -> str:
@@ -189,7 +183,7 @@ def reliability_tables(found: TaskReliability) -> Iterator[Table]:
         said = [f"No ICC, because every repeat of every item gave the same value: {', '.join(same)}."] if same else []
         said += [f"Unstable for {who}: {first_of(r.unstable, 12)}." for who, r in found.repeats.items() if r.unstable]
         yield Table("repeatability", f"Repeatability of {found.where}", heads, again, " ".join(said))
-    if look_at := items_to_look_at(found.items):
+    if look_at := reliability.items_to_look_at(found.items):
         title, note = f"Items to look at in {found.where}", f"{len(look_at)} of {len(found.items)} in all."
         table = raw_items([structs.replace(found, items=tuple(look_at))])
         yield structs.replace(table.only(range(3, len(table.columns))), title=title, note=note)

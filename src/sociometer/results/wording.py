@@ -8,16 +8,7 @@ from sociometer.core.card import MeasureCard
 from sociometer.core.measure import Cell, Table
 from sociometer.core.words import counted, listed, lowered, sentence, verb_of
 from sociometer.results.verdicts import ComparedMeasure, Comparison
-from sociometer.statistics.formatting import (
-    amount,
-    bracketed_interval,
-    difference_text,
-    group_text,
-    margin_text,
-    number,
-    p_text,
-    signed_amount,
-)
+from sociometer.statistics import formatting
 from sociometer.statistics.item_values import ItemValue
 from sociometer.statistics.people import place_among
 
@@ -73,7 +64,7 @@ def _whole(row: ComparedMeasure, comparison: Comparison, named: bool) -> str:
         how = f"{verb} different from" if row.verdict == "differs" else f"{verb} {row.verdict} than"
         said = f"{second} {how} {first}{on}: {size_text(row)}"
     elif row.verdict == "equivalent" and row.margin is not None:
-        within = margin_text(row.margin, row.unit)
+        within = formatting.margin_text(row.margin, row.unit)
         said = f"{second} and {first} are the same{on} within {within}: {second} {verb} {size_text(row)}"
     elif row.verdict.startswith("both"):
         seen = f"{second} {verb} {size_text(row)}{_would(row)}"
@@ -103,19 +94,19 @@ def failed_text(row: ComparedMeasure) -> str:
         return f" without {items}, which leave it open: “{row.title}” has no lowest or no highest value"
     if not row.with_failed:
         return ""
-    worst, best = (bracketed_interval(one, row.unit, row.digits) for one in row.extremes)
+    worst, best = (formatting.bracketed_interval(one, row.unit, row.digits) for one in row.extremes)
     return f" without {items}, {worst} with them at their worst and {best} at their best"
 
 
 def size_text(row: ComparedMeasure, than: str = "") -> str:
     """The difference of a comparison in words."""
-    return difference_text(row.paired.difference, row.unit, row.paired.interval, than, row.digits)
+    return formatting.difference_text(row.paired.difference, row.unit, row.paired.interval, than, row.digits)
 
 
 def _would(row: ComparedMeasure) -> str:
     if row.detectable is None:
         return ""
-    size = amount(row.detectable, row.unit, interval=row.paired.interval)
+    size = formatting.amount(row.detectable, row.unit, interval=row.paired.interval)
     return f". {counted(row.paired.items, 'item')} detect {size} or more ({POWER_TERMS}, with the spread of these runs)"
 
 
@@ -131,7 +122,7 @@ def _groups(rows: Sequence[ComparedMeasure]) -> list[str]:
     open_rows = [row for row in unsure if row.detectable is not None and not row.failed]
     if open_rows and len(open_rows) <= 8:
         sizes = [float(f"{row.detectable:.2g}") for row in open_rows if row.detectable is not None]
-        low, high = (amount(size, open_rows[0].unit) for size in (min(sizes), max(sizes)))
+        low, high = (formatting.amount(size, open_rows[0].unit) for size in (min(sizes), max(sizes)))
         reach = high if low == high else f"{low.removesuffix('s').removesuffix(' point')} to {high}"
         names = listed([_name(row) for row in open_rows])
         parts.append(f"{_OPEN} on {names}, where the items detect {reach} or more")
@@ -151,7 +142,7 @@ def place_sentence(
     """The place of a subject among people: “m is better than 26 of 42 people, 62 % [47, 75], and 0.3 SD better …”."""
     sign = -1.0 if measure.better == "lower" else 1.0
     found = place_among(people, subject, sign)
-    bounds = f" {bracketed_interval(found.interval, 'share')}" if not found.interval.too_few else ""
+    bounds = f" {formatting.bracketed_interval(found.interval, 'share')}" if not found.interval.too_few else ""
     share, away = f"{100 * found.share:.0f} %{bounds}", found.deviations
     way = "worse" if away is not None and sign * away < 0 else "better"
     said = "" if away is None else f", and {abs(away):.2f} SD {way} than their mean"
@@ -172,10 +163,10 @@ def observed_columns(comparison: Comparison) -> tuple[Column, ...]:
     return (
         Column("measure", lambda row: row.title, right=False),
         Column("group", _group, right=False),
-        Column(comparison.first, lambda row: number(row.paired.first, row.unit, row.digits)),
-        Column(comparison.second, lambda row: number(row.paired.second, row.unit, row.digits)),
-        Column("difference", lambda row: signed_amount(row.paired.difference, row.unit, row.digits)),
-        Column("interval", lambda row: bracketed_interval(row.paired.interval, row.unit, row.digits)),
+        Column(comparison.first, lambda row: formatting.number(row.paired.first, row.unit, row.digits)),
+        Column(comparison.second, lambda row: formatting.number(row.paired.second, row.unit, row.digits)),
+        Column("difference", lambda row: formatting.signed_amount(row.paired.difference, row.unit, row.digits)),
+        Column("interval", lambda row: formatting.bracketed_interval(row.paired.interval, row.unit, row.digits)),
         Column("adjusted for", lambda row: row.family if row.family > 1 else None),
         Column("could detect", _detectable),
     )
@@ -185,8 +176,8 @@ def tested_columns(comparison: Comparison) -> tuple[Column, ...]:
     """The other tests; equivalence appears only if a row has a margin."""
     rows = comparison.measures
     return (
-        Column("p", lambda row: None if row.verdict == "too few" else p_text(row.paired.p_value)),
-        Column("p adjusted", lambda row: None if row.verdict == "too few" else p_text(row.p_adjusted)),
+        Column("p", lambda row: None if row.verdict == "too few" else formatting.p_text(row.paired.p_value)),
+        Column("p adjusted", lambda row: None if row.verdict == "too few" else formatting.p_text(row.p_adjusted)),
         Column("effect", lambda row: None if row.paired.effect is None else round(row.paired.effect, 3)),
         *((Column("same within", _same),) if any(row.margin for row in rows) else ()),
         Column("items", lambda row: row.paired.items),
@@ -228,11 +219,11 @@ def raw_comparisons(compared: Sequence[Comparison]) -> Table:
 
 
 def _group(row: ComparedMeasure) -> str:
-    return group_text({facet.replace("_", " "): level for facet, level in row.group.items()}) or "all"
+    return formatting.group_text({facet.replace("_", " "): level for facet, level in row.group.items()}) or "all"
 
 
 def _detectable(row: ComparedMeasure) -> Cell:
-    return None if row.detectable is None else amount(row.detectable, row.unit, interval=row.paired.interval)
+    return None if row.detectable is None else formatting.amount(row.detectable, row.unit, interval=row.paired.interval)
 
 
 def _same(row: ComparedMeasure) -> Cell:
@@ -241,4 +232,4 @@ def _same(row: ComparedMeasure) -> Cell:
     if row.margin is None or interval.low is None or interval.high is None:
         return None
     inside = max(-interval.low, interval.high) < row.margin
-    return f"{margin_text(row.margin, row.unit)}: {'yes' if inside else 'not shown'}"
+    return f"{formatting.margin_text(row.margin, row.unit)}: {'yes' if inside else 'not shown'}"

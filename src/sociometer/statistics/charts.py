@@ -8,27 +8,7 @@ import numpy as np
 from msgspec import Struct, structs, to_builtins
 
 from sociometer.core.measure import Measure
-from sociometer.statistics.chart_parts import (
-    LETTER,
-    NAME_OFFSETS,
-    NAME_ROW,
-    NAME_ROWS,
-    PERCENT,
-    SHARES,
-    ReferenceLine,
-    coloured,
-    inline,
-    nominal,
-    number_format,
-    order_of,
-    place_names,
-    quantitative,
-    reference_layers,
-    series_channels,
-    shaped,
-    tooltip,
-    whole_numbers,
-)
+from sociometer.statistics import chart_parts
 from sociometer.statistics.chart_theme import Spec
 
 AREA_HEIGHT = 150
@@ -61,16 +41,16 @@ def curve_chart(
     warned: str = "",
 ) -> Spec:
     """Lines with bands; `truth` is a dashed line behind them; points with the note `warned` have the warning colour."""
-    series = order_of(point.series for point in points)
-    x = whole_numbers("x", x_title, (point.x for point in (*points, *truth)))
-    y = quantitative("y", y_title, unit, domain)
-    data, color, channels = series_channels(points, "series", series)
+    series = chart_parts.order_of(point.series for point in points)
+    x = chart_parts.whole_numbers("x", x_title, (point.x for point in (*points, *truth)))
+    y = chart_parts.quantitative("y", y_title, unit, domain)
+    data, color, channels = chart_parts.series_channels(points, "series", series)
     layers: list[Spec] = []
     alone = len({point.x for point in (*points, *truth)}) == 1  # the band is a whisker, the line crosses the chart
     if truth:
         line: Spec = {"type": "line", "style": "reference", "interpolate": "linear"}
         mark, at = ({"type": "rule", "style": "reference"}, {"y": y}) if alone else (line, {"x": x, "y": y})
-        layers.append({"data": inline(truth), "mark": mark, "encoding": at})
+        layers.append({"data": chart_parts.inline(truth), "mark": mark, "encoding": at})
     if any(point.low is not None for point in points):
         span = {"x": x, "y": {**y, "field": "low"}, "y2": {"field": "high"}, "color": color}
         keep = [{"filter": "datum.low != null"}]
@@ -84,8 +64,10 @@ def curve_chart(
                 "x": x,
                 "y": y,
                 "color": color,
-                **({"shape": shaped("series", series)} if len(series) > 1 else {}),
-                "tooltip": tooltip({"y": number_format(unit)}, series="group", x=x_title or "x", y=y_title or "y"),
+                **({"shape": chart_parts.shaped("series", series)} if len(series) > 1 else {}),
+                "tooltip": chart_parts.tooltip(
+                    {"y": chart_parts.number_format(unit)}, series="group", x=x_title or "x", y=y_title or "y"
+                ),
             },
         },
     ]
@@ -128,36 +110,36 @@ def density_chart(
     ends += [end for mark in marks for end in (mark.low, mark.high) if end is not None]
     low, high = (min(ends), max(ends)) if ends else (0.0, 1.0)
     floor = AREA_HEIGHT + ROW_HEIGHT * len(ordered)
-    x = quantitative("x", title, unit)
+    x = chart_parts.quantitative("x", title, unit)
     x["axis"] |= {"grid": False, "tickCount": 8, "labelFlush": False, "labelSeparation": 9}
     x["scale"] = {"domain": [low, high], "nice": True, "zero": False}
-    subjects = order_of(mark.subject for mark in marks if mark.subject)
-    color: Spec = {**nominal("subject", subjects), "legend": None}
-    shape: Spec = {**shaped("subject", subjects), "legend": None}
+    subjects = chart_parts.order_of(mark.subject for mark in marks if mark.subject)
+    color: Spec = {**chart_parts.nominal("subject", subjects), "legend": None}
+    shape: Spec = {**chart_parts.shaped("subject", subjects), "legend": None}
     height = {"domain": [0, top], "range": [AREA_HEIGHT, 0], "nice": False}
-    y = nominal("label", [mark.label for mark in ordered], range=[AREA_HEIGHT + 8, floor], padding=0.4)
+    y = chart_parts.nominal("label", [mark.label for mark in ordered], range=[AREA_HEIGHT + 8, floor], padding=0.4)
     y["axis"] = {"orient": "left"}
     measured, others = ([mark for mark in ordered if bool(mark.subject) == of_subject] for of_subject in (True, False))
     tall: Spec = {"field": "density", "type": "quantitative", "axis": None, "scale": height}
     smooth: Spec = {"type": "area", "style": "people", "interpolate": "monotone"}
-    area: Spec = {"data": inline(curve), "mark": smooth, "encoding": {"x": x, "y": tall}}
+    area: Spec = {"data": chart_parts.inline(curve), "mark": smooth, "encoding": {"x": x, "y": tall}}
     if steps:
         columns = [{"x": one.x, "end": other.x, "density": one.density} for one, other in pairwise(curve)]
         area |= {"data": {"values": columns}, "mark": {"type": "bar", "style": "people", "x2Offset": -2}}
         area["encoding"] |= {"x2": {"field": "end"}, "y2": {"datum": 0}}
         tall["axis"] = {"title": "people", "values": [*range(0, int(top) + 1, math.ceil(top / 4))], "format": "d"}
     lines: Spec = {
-        "data": inline(measured),
+        "data": chart_parts.inline(measured),
         "mark": {"type": "rule", "style": "whisker", "strokeWidth": 1.2},
         "encoding": {"x": x, "color": color, "y": {"value": 0}, "y2": {"value": AREA_HEIGHT}},
     }
-    told = tooltip({"x": number_format(unit)}, label="who", x=title or "value")
+    told = chart_parts.tooltip({"x": chart_parts.number_format(unit)}, label="who", x=title or "value")
     point: Spec = {"x": x, "y": y, "tooltip": told}
     quiet: Spec = {"type": "point", "style": "quiet", "shape": "square", "size": 44, "tooltip": True}
     rows: list[Spec] = [
-        {"data": inline(others), "mark": quiet, "encoding": point},
+        {"data": chart_parts.inline(others), "mark": quiet, "encoding": point},
         {
-            "data": inline(measured),
+            "data": chart_parts.inline(measured),
             "mark": {"type": "point", "tooltip": True},
             "encoding": {**point, "color": color, "shape": shape},
         },
@@ -166,7 +148,7 @@ def density_chart(
         spans = [mark for mark in known if mark.low is not None]
         span: Spec = {"x": {**x, "field": "low"}, "x2": {"field": "high"}, "y": y, **shade}
         whisker: Spec = {"type": "rule", "style": style}
-        rows[:0] = [{"data": inline(spans), "mark": whisker, "encoding": span}] if spans else []
+        rows[:0] = [{"data": chart_parts.inline(spans), "mark": whisker, "encoding": span}] if spans else []
     # the area and the rows of names share the x scale but not the y scale
     resolve = {"scale": {"y": "independent"}}
     return {"width": "container", "height": floor, "layer": [area, lines, {"layer": rows}], "resolve": resolve}
@@ -191,7 +173,10 @@ def heat_map(
     domain: Sequence[float] | None = None,
 ) -> Spec:
     """Heat map with the number in every cell; `diverging` uses a scale with its middle colour at zero."""
-    rows, columns = order_of(cell.row for cell in cells), order_of(cell.column for cell in cells)
+    rows, columns = (
+        chart_parts.order_of(cell.row for cell in cells),
+        chart_parts.order_of(cell.column for cell in cells),
+    )
     scale: Spec = {"range": "diverging" if diverging else "ramp"}
     values = [cell.value for cell in cells if cell.value is not None]
     if diverging:
@@ -202,21 +187,25 @@ def heat_map(
         scale["domain"] = list(domain)
     low, high = scale.get("domain", (min(values, default=0.0), max(values, default=1.0)))
     strong = f"abs(datum.value) > {0.6 * high}" if diverging else f"datum.value > {low + 0.55 * (high - low)}"
-    shown = SHARES.get(unit, f"format(datum.value, '{number_format(unit)}')")
+    shown = chart_parts.SHARES.get(unit, f"format(datum.value, '{chart_parts.number_format(unit)}')")
     text = f"datum.value == null ? '' : {shown} + datum.mark"
-    labels = {"labelExpr": SHARES[unit]} if unit in SHARES else {"format": number_format(unit)}
+    labels = (
+        {"labelExpr": chart_parts.SHARES[unit]}
+        if unit in chart_parts.SHARES
+        else {"format": chart_parts.number_format(unit)}
+    )
     widest = max(map(len, columns), default=0) + 1
     position = {
-        "y": nominal("row", rows),
+        "y": chart_parts.nominal("row", rows),
         "x": {
-            **nominal("column", columns),
-            "axis": {"labelAngle": 0 if widest * LETTER * len(columns) <= WIDTH_FOR_NAMES else -35},
+            **chart_parts.nominal("column", columns),
+            "axis": {"labelAngle": 0 if widest * chart_parts.LETTER * len(columns) <= WIDTH_FOR_NAMES else -35},
         },
     }
-    formats = {"value": number_format(unit).replace("0%", "1%")}
-    told = tooltip(formats, row="row", column="column", value=title or "value")
+    formats = {"value": chart_parts.number_format(unit).replace("0%", "1%")}
+    told = chart_parts.tooltip(formats, row="row", column="column", value=title or "value")
     return {
-        "data": inline(cells),
+        "data": chart_parts.inline(cells),
         "width": "container",
         "height": {"step": 34},
         "transform": [{"calculate": text, "as": "text"}, {"calculate": strong, "as": "strong"}],
@@ -277,32 +266,32 @@ def interval_chart(
     title: str = "",
     unit: str = "share",
     domain: Sequence[float] | None = None,
-    references: Sequence[ReferenceLine] = (),
+    references: Sequence[chart_parts.ReferenceLine] = (),
     quiet: str = "",
 ) -> Spec:
     """Dots and whiskers with the labels on the y axis in the given order; colour and shape show the group.
 
     The dots of the group `quiet`, such as the figures that a paper prints, are grey and not in the legend.
     """
-    labels = order_of(dot.label for dot in dots)
-    groups = order_of(dot.group for dot in dots if not quiet or dot.group != quiet)
+    labels = chart_parts.order_of(dot.label for dot in dots)
+    groups = chart_parts.order_of(dot.group for dot in dots if not quiet or dot.group != quiet)
     several = len(groups) > 1
     crowded = several and len(labels) < len(dots)
-    y = nominal("label", labels)
+    y = chart_parts.nominal("label", labels)
     shared: Spec = {"y": y}
-    shape = shaped("group", groups)
+    shape = chart_parts.shaped("group", groups)
     if several:
         if crowded:
             y["scale"]["paddingInner"] = 0.35
-            shared["yOffset"] = nominal("group", groups)
-        shared["color"] = nominal("group", groups)
+            shared["yOffset"] = chart_parts.nominal("group", groups)
+        shared["color"] = chart_parts.nominal("group", groups)
     elif groups and groups[0]:
-        shared["color"] = {**nominal("group", groups), "legend": None}
+        shared["color"] = {**chart_parts.nominal("group", groups), "legend": None}
         shape["legend"] = None
-    formats = dict.fromkeys(("value", "low", "high"), number_format(unit).replace("0%", "1%"))
+    formats = dict.fromkeys(("value", "low", "high"), chart_parts.number_format(unit).replace("0%", "1%"))
     first = {"group": "group"} if several else {}
-    told = tooltip(formats, **first, label="measure", value="value", low="from", high="to")
-    value = quantitative("value", title, unit, domain)
+    told = chart_parts.tooltip(formats, **first, label="measure", value="value", low="from", high="to")
+    value = chart_parts.quantitative("value", title, unit, domain)
     loud: list[Spec] = [{"filter": {"not": {"field": "group", "equal": quiet}}}] if quiet else []
     whisker: Spec = {
         "transform": [*loud, {"filter": "datum.low != null"}],
@@ -315,17 +304,17 @@ def interval_chart(
         "encoding": {"y": y, "x": value, "tooltip": told},
     }
     # the names of lines that are close are in rows above each other
-    top = 30 + NAME_ROW * max(0, min(NAME_ROWS, len(references)) - 2)
+    top = 30 + chart_parts.NAME_ROW * max(0, min(chart_parts.NAME_ROWS, len(references)) - 2)
     space = {"padding": {"left": 4, "top": top, "right": 10, "bottom": 4}} if len(references) > 1 else {}
     if several and top > 30:
         space, shared["color"]["legend"], shape["legend"] = {}, {"offset": top}, {"offset": top}
     return {
-        "data": inline(dots),
+        "data": chart_parts.inline(dots),
         "width": "container",
         **space,
         "height": {"step": 15, "for": "offset"} if crowded else {"step": 28},
         "layer": [
-            *reference_layers(references),
+            *chart_parts.reference_layers(references),
             *([whisker] if any(dot.low is not None for dot in dots) else []),
             *([grey] if quiet else []),
             {
@@ -367,14 +356,14 @@ def scatter_chart(
     trend: bool = False,
 ) -> Spec:
     """Scatter chart with names next to the points; `trend` adds the least-squares line."""
-    groups = order_of(point.group for point in points)
-    x, y = quantitative("x", x_title, x_unit), quantitative("y", y_title, y_unit)
+    groups = chart_parts.order_of(point.group for point in points)
+    x, y = chart_parts.quantitative("x", x_title, x_unit), chart_parts.quantitative("y", y_title, y_unit)
     if log_x:
         x |= {"scale": {"type": "log", "nice": True}, "axis": {"format": "~s", "tickCount": 6, "grid": False}}
-    color = {"color": coloured("group", groups)} if len(groups) > 1 else {}
+    color = {"color": chart_parts.coloured("group", groups)} if len(groups) > 1 else {}
     mark: Spec = {"type": "point", "tooltip": True, "size": 90}
-    formats = {"x": number_format(x_unit), "y": number_format(y_unit)}
-    point: Spec = {"x": x, "y": y, **color, "tooltip": tooltip(formats, label="who", x=x_title, y=y_title)}
+    formats = {"x": chart_parts.number_format(x_unit), "y": chart_parts.number_format(y_unit)}
+    point: Spec = {"x": x, "y": y, **color, "tooltip": chart_parts.tooltip(formats, label="who", x=x_title, y=y_title)}
     layers: list[Spec] = [{"mark": mark, "encoding": point}]
     for own, axis in (("y", y), ("x", x)):
         if any(getattr(entry, f"{own}_low") is not None for entry in points):
@@ -385,7 +374,7 @@ def scatter_chart(
         method = {"regression": "y", "on": "x", **({"method": "log"} if log_x else {})}
         line: Spec = {"type": "line", "style": "reference"}
         layers.insert(0, {"transform": [method], "mark": line, "encoding": {"x": x, "y": y}})
-    text: Spec = {"type": "text", "style": "ink", "fontSize": 11, **NAME_OFFSETS}
+    text: Spec = {"type": "text", "style": "ink", "fontSize": 11, **chart_parts.NAME_OFFSETS}
     layers.append({"mark": text, "encoding": {"x": x, "y": y, "text": {"field": "label"}}})
     across = [math.log10(entry.x) for entry in points] if log_x else [entry.x for entry in points]
     # the whiskers are points without names, so that no name crosses one
@@ -395,7 +384,7 @@ def scatter_chart(
         if entry.y_low is not None and entry.y_high is not None
         for y in np.linspace(entry.y_low, entry.y_high, 9).tolist()
     ]
-    places = place_names(
+    places = chart_parts.place_names(
         [*(entry.label for entry in points), *("" for _ in whiskers)],
         [*across, *(x for x, _ in whiskers)],
         [*(entry.y for entry in points), *(y for _, y in whiskers)],
@@ -415,14 +404,17 @@ class Portion(Struct, frozen=True):
 
 def stacked_bars(portions: Sequence[Portion], *, title: str = "") -> Spec:
     """Horizontal bars, normalised to shares; bars and parts in the given order."""
-    bars, parts = order_of(entry.bar for entry in portions), order_of(entry.part for entry in portions)
+    bars, parts = (
+        chart_parts.order_of(entry.bar for entry in portions),
+        chart_parts.order_of(entry.part for entry in portions),
+    )
     rank = {part: index for index, part in enumerate(parts)}
     values = [
         {"bar": entry.bar, "part": entry.part, "value": entry.value, "note": entry.note, "place": rank[entry.part]}
         for entry in portions
     ]
     x: Spec = {"field": "value", "type": "quantitative", "title": title or None, "stack": "normalize"}
-    x["axis"] = {"labelExpr": PERCENT, "tickCount": 5}
+    x["axis"] = {"labelExpr": chart_parts.PERCENT, "tickCount": 5}
     colours: Spec = {"range": "ordinal", "reverse": True} if len(parts) <= SHADES else {}
     return {
         "data": {"values": values},
@@ -430,10 +422,10 @@ def stacked_bars(portions: Sequence[Portion], *, title: str = "") -> Spec:
         "height": {"step": 34},
         "mark": {"type": "bar", "tooltip": True, "cornerRadius": 2, "height": {"band": 0.72}},
         "encoding": {
-            "y": nominal("bar", bars),
+            "y": chart_parts.nominal("bar", bars),
             "x": x,
-            "color": nominal("part", parts, **colours),
+            "color": chart_parts.nominal("part", parts, **colours),
             "order": {"field": "place"},
-            "tooltip": tooltip({"value": ".3~r"}, bar="group", part="part", value="value"),
+            "tooltip": chart_parts.tooltip({"value": ".3~r"}, bar="group", part="part", value="value"),
         },
     }

@@ -20,17 +20,7 @@ import msgspec
 from sociometer.core.errors import Busy, StoreError, UsageError, hint
 from sociometer.core.lazy import require
 from sociometer.core.words import first_line
-from sociometer.store.database import (
-    ADDED,
-    SCHEMA,
-    Connection,
-    LostConnection,
-    StoreTable,
-    create,
-    patiently,
-    require_known,
-    transaction,
-)
+from sociometer.store import database
 from sociometer.store.place import StoreUrl
 from sociometer.store.runs import TABLES_OF_A_RUN
 
@@ -97,16 +87,18 @@ class PostgresDatabase:
 
     def is_current(self) -> bool:
         with closing(self.connect(writable=False)) as connection:
-            return _schema(connection) == SCHEMA
+            return _schema(connection) == database.SCHEMA
 
-    def begin(self, connection: Connection, *, snapshot: bool = False) -> None:
+    def begin(self, connection: database.Connection, *, snapshot: bool = False) -> None:
         connection.execute(f"BEGIN {'ISOLATION LEVEL REPEATABLE READ READ ONLY' if snapshot else ''}")
 
-    def rollback(self, connection: Connection) -> None:
+    def rollback(self, connection: database.Connection) -> None:
         assert isinstance(connection, PostgresConnection)
         connection.rollback()
 
-    def insert(self, connection: Connection, table: StoreTable, rows: Iterable[tuple[Any, ...]]) -> int:
+    def insert(
+        self, connection: database.Connection, table: database.StoreTable, rows: Iterable[tuple[Any, ...]]
+    ) -> int:
         columns = list(zip(*rows, strict=True))
         if not columns:
             return 0
@@ -119,15 +111,15 @@ class PostgresDatabase:
         ]
         return connection.execute(statement, values).rowcount
 
-    def lock_table(self, connection: Connection, table: str) -> None:
+    def lock_table(self, connection: database.Connection, table: str) -> None:
         connection.execute(f"LOCK TABLE {table} IN SHARE ROW EXCLUSIVE MODE")
 
-    def remove_traces(self, connection: Connection) -> None:
+    def remove_traces(self, connection: database.Connection) -> None:
         # A plain VACUUM leaves the bytes of deleted rows in the pages. The server's own log is out of our reach.
         for table in _TABLES:
             connection.execute(f"VACUUM FULL {table}")
 
-    def damage(self, connection: Connection) -> Iterator[str]:
+    def damage(self, connection: database.Connection) -> Iterator[str]:
         """Nothing: PostgreSQL checks its pages itself if they have checksums."""
         return iter(())
 
@@ -161,23 +153,23 @@ class PostgresDatabase:
 
     def _create_tables(self, connection: "PostgresConnection") -> None:
         while not _schema(connection) or _lacks(connection):
-            with suppress(LostConnection), transaction(self, connection):
+            with suppress(database.LostConnection), database.transaction(self, connection):
                 connection.execute("SELECT pg_advisory_xact_lock(?::int, 0)", (_LOCKS,))
                 # Another process may have created the tables while this one waited for the lock. Only a command that
                 # locks a table, such as this one, makes the server look again.
                 connection.execute(f"CREATE TABLE IF NOT EXISTS {_SCHEMA} (number BIGINT NOT NULL)")
                 if not _schema(connection):
-                    create(connection.define)
+                    database.create(connection.define)
                     _keep_no_samples(connection)
-                    connection.execute(f"INSERT INTO {_SCHEMA} VALUES (?)", (SCHEMA,))  # noqa: S608
+                    connection.execute(f"INSERT INTO {_SCHEMA} VALUES (?)", (database.SCHEMA,))  # noqa: S608
                 elif _lacks(connection):
-                    create(connection.define, ADDED)
-                    _keep_no_samples(connection, (ADDED,))
+                    database.create(connection.define, database.ADDED)
+                    _keep_no_samples(connection, (database.ADDED,))
 
 
 def _lacks(connection: "PostgresConnection") -> bool:
     """Whether the store is of an earlier version, without a table that is there now."""
-    return (connection.execute("SELECT to_regclass(?)", (ADDED,)).fetchone() or (None,))[0] is None
+    return (connection.execute("SELECT to_regclass(?)", (database.ADDED,)).fetchone() or (None,))[0] is None
 
 
 def _keep_no_samples(connection: "PostgresConnection", tables: Sequence[str] = _TABLES) -> None:
@@ -209,7 +201,7 @@ class PostgresConnection:
         given = [_text(value) if isinstance(value, str) else value for value in values]
         with self._lock:
             if statement.lstrip().startswith(("SELECT", "WITH spent")) and not self.inside:
-                return patiently(lambda: self._run(translated, given))
+                return database.patiently(lambda: self._run(translated, given))
             return self._run(translated, given)
 
     def define(self, statement: str) -> None:
@@ -275,7 +267,7 @@ class PostgresConnection:
         code, said = error.sqlstate or "", first_line(error)
         lost = isinstance(error, psycopg.OperationalError | psycopg.InterfaceError) and not code
         if lost or code.startswith(_AGAIN):
-            return LostConnection(f"{self._place}: {doing}{said}")
+            return database.LostConnection(f"{self._place}: {doing}{said}")
         if code == "53100":
             return StoreError(f"{self._place}: the disk is full. Free some space, then: {hint('resume RUN')}")
         if code == "42501":
@@ -294,11 +286,11 @@ def _require_ours(connection: PostgresConnection, place: StoreUrl) -> None:
     if "pg_catalog" in connection.execute("SHOW search_path").fetchone()[0]:  # type: ignore[index]
         raise StoreError(f"{place}: the search path of this database names pg_catalog; use another database.")
     found = frozenset(connection.execute(_DEFINITIONS))
-    require_known(place, present := _schema(connection))
+    database.require_known(place, present := _schema(connection))
     if found and not present:
         raise StoreError(f"{place}: the database has tables of another program; create one for the store.")
     ours = _our_definitions()
-    if present and found not in (ours, {one for one in ours if one[0] != ADDED}):
+    if present and found not in (ours, {one for one in ours if one[0] != database.ADDED}):
         raise StoreError(f"{place}: the tables are not those of a store; name another database with --store.")
 
 
@@ -327,7 +319,7 @@ def _our_definitions() -> frozenset[tuple[str, str, str, bool]]:
     types = {"INTEGER": "bigint", "BLOB": "bytea", "REAL": "double precision", "TEXT": "text"}
     found = {(_SCHEMA, "number", "bigint", False)}
     with closing(sqlite3.connect(":memory:")) as plain:
-        create(plain.execute)
+        database.create(plain.execute)
         for (table,) in plain.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall():
             for _, name, kind, _, _, key in plain.execute(f"PRAGMA table_info ({table})"):
                 found.add((table, name, types[kind], key > 0))

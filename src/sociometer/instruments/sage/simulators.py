@@ -13,16 +13,8 @@ from sociometer.core.measure import EXPANDED_BOOTSTRAP, Cell, Interval, Table
 from sociometer.core.settings import Settings
 from sociometer.instruments.sage import samples
 from sociometer.instruments.sage.leaderboard import ends
+from sociometer.statistics import intervals
 from sociometer.statistics.formatting import estimate, stand_in_notes
-from sociometer.statistics.intervals import (
-    MINIMUM_CLUSTERS,
-    Floats,
-    bootstrap_means,
-    cluster_codes,
-    cluster_sums,
-    expanded_percentiles,
-    too_few,
-)
 from sociometer.statistics.paired import PairedDifference, paired_difference
 from sociometer.statistics.ranking import rank_correlations
 
@@ -46,7 +38,7 @@ class Cube(Struct, frozen=True, eq=False):
     scenarios: tuple[str, ...]
     simulators: tuple[str, ...]
     clusters: tuple[str, ...]
-    cells: Floats
+    cells: intervals.Floats
 
 
 class Leniency(Struct, frozen=True):
@@ -100,26 +92,26 @@ def rank_agreements(table: Cube) -> list[RankAgreement]:
         both = table.cells[:, shared][:, :, [first, second]]
         kept = np.flatnonzero(~np.isnan(both).any(axis=(1, 2)))
         clusters = [table.clusters[at] for at in kept]
-        rho, interval = None, too_few(len(set(clusters)))
+        rho, interval = None, intervals.too_few(len(set(clusters)))
         if shared.size > 2 and kept.size:
             rho, interval = _correlated(both[kept], clusters)
         found.append(RankAgreement(table.simulators[first], table.simulators[second], shared.size, rho, interval))
     return found
 
 
-def _correlated(finals: Floats, clusters: Sequence[str]) -> tuple[float | None, Interval]:
+def _correlated(finals: intervals.Floats, clusters: Sequence[str]) -> tuple[float | None, Interval]:
     """Spearman's rho of two simulators, from scenarios × subjects × 2, and its bootstrap interval over clusters."""
-    codes, count = cluster_codes(clusters, len(finals))
+    codes, count = intervals.cluster_codes(clusters, len(finals))
     means = finals.mean(axis=0)
     rho = float(rank_correlations(means[None, :, 0], means[None, :, 1])[0])
-    if not np.isfinite(rho) or count < MINIMUM_CLUSTERS:
-        return (rho if np.isfinite(rho) else None), too_few(count)
-    sums, sizes = cluster_sums(finals.reshape(len(finals), -1), codes, count)
-    drawn = bootstrap_means(sums, sizes, draws=DRAWS).reshape(DRAWS, -1, 2)
+    if not np.isfinite(rho) or count < intervals.MINIMUM_CLUSTERS:
+        return (rho if np.isfinite(rho) else None), intervals.too_few(count)
+    sums, sizes = intervals.cluster_sums(finals.reshape(len(finals), -1), codes, count)
+    drawn = intervals.bootstrap_means(sums, sizes, draws=DRAWS).reshape(DRAWS, -1, 2)
     sample = rank_correlations(drawn[:, :, 0], drawn[:, :, 1])
     if np.isnan(sample).all():
-        return rho, too_few(count)
-    return rho, Interval(*expanded_percentiles(sample, count), 0.95, EXPANDED_BOOTSTRAP, count)
+        return rho, intervals.too_few(count)
+    return rho, Interval(*intervals.expanded_percentiles(sample, count), 0.95, EXPANDED_BOOTSTRAP, count)
 
 
 def leniency(table: Cube, simulator: int, base: int = 0) -> Leniency | None:

@@ -24,16 +24,7 @@ from sociometer.core.settings import PAPER
 from sociometer.core.task import AnyRun
 from sociometer.instruments._blind.control import seen
 from sociometer.instruments._paper import PaperParts
-from sociometer.instruments.sesi.academic import (
-    SOCIAL,
-    Member,
-    PairResult,
-    Scores,
-    apart,
-    correlate,
-    matrix_figure,
-    shared_accuracies,
-)
+from sociometer.instruments.sesi import academic
 from sociometer.instruments.sesi.build.composition import set_figures
 from sociometer.instruments.sesi.conditions import COMMENT, CONTROL, NOISE, TRAITS, conditions
 from sociometer.instruments.sesi.figures import cause_figure
@@ -154,7 +145,7 @@ def _table_1(given: PaperInput, probed: Probed) -> PaperPart:
 class _Correlated(Struct, frozen=True):
     """The correlations of all scores over the models with a run, or why there are none."""
 
-    pairs: tuple[PairResult, ...] = ()
+    pairs: tuple[academic.PairResult, ...] = ()
     names: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
     why_not: str = ""
@@ -166,20 +157,22 @@ def _correlations(given: PaperInput, probed: Probed) -> _Correlated:
     for run in _controls(probed):
         facts, name = given.facts(run), run.name
         known = {column: score for column, text in facts.items() if (score := number_in(text)) is not None}
-        found = Member(name, run.run, item_values(run, "correct"))
+        found = academic.Member(name, run.run, item_values(run, "correct"))
         if known and found.items:
             members.append(found)
             values[name], families[name] = known, facts.get("family") or family_from_name(name)
     if len(members) < 3:
         return _Correlated(why_not=_NEEDS_SCORES.format(names="at least three models with runs"))
     try:
-        accuracies, shared = shared_accuracies(members)
+        accuracies, shared = academic.shared_accuracies(members)
     except UsageError as error:
         return _Correlated(why_not=f"Not computed: {error}")
-    scores = Scores({name: {**values[name], SOCIAL: value} for name, value in accuracies.items()}, families)
-    pairs = correlate(scores)
+    scores = academic.Scores(
+        {name: {**values[name], academic.SOCIAL: value} for name, value in accuracies.items()}, families
+    )
+    pairs = academic.correlate(scores)
     remarks = [f"{len(members)} models, SESI on the {len(shared.items)} items that all have"]
-    remarks.append(apart(scores))
+    remarks.append(academic.apart(scores))
     names = {member.model for member in members}
     remarks += dict.fromkeys(
         f"{run.name}: {remark}" for run in _controls(probed) if run.name in names for remark in remarks_on(run)
@@ -191,7 +184,7 @@ def _correlations(given: PaperInput, probed: Probed) -> _Correlated:
 
 def _matrix(found: _Correlated) -> PaperPart:
     """Fig. 2: the correlations as a heat map."""
-    figures = (matrix_figure(found.pairs, found.names, found.remarks),) if found.pairs else ()
+    figures = (academic.matrix_figure(found.pairs, found.names, found.remarks),) if found.pairs else ()
     return PARTS.part("Fig. 2", figures=figures, missing=found.why_not, remarks=". ".join(found.remarks))
 
 
