@@ -16,6 +16,7 @@ from sociometer.core.conversation import Exchange, with_new_messages
 from sociometer.core.errors import UsageError, unknown
 from sociometer.core.hints import called
 from sociometer.core.instrument import Instrument
+from sociometer.core.language import read_texts
 from sociometer.core.measure import Table
 from sociometer.core.sheets import whole_file, write_sheet
 from sociometer.core.task import Episode
@@ -40,56 +41,6 @@ _YES_OR_NO = ("last", "flag_", "counts", "passed")
 _NUMBER = re.compile(r"-?\d+(\.\d+)?")
 _READ = re.compile(r"^(read_).*?([a-z]+)(_\d+)*$")
 _LINE_END = re.compile(r"\r\n|[\r\n\u2028\u2029]")
-_MEANINGS = {
-    "person": "participant; the same in every table",
-    "model": "model that the person talked with",
-    "instrument": "instrument",
-    "task": "task of the instrument",
-    "item": "item; items.csv has its text",
-    "item_key": "right option: 1 is item_option_1",
-    "cluster": "what the item shares with others, such as a story",
-    "content": "the whole item as played, with its key, as JSON",
-    "read_points": "points that are scored, after a repair",
-    "read_written": "points as given, before a repair",
-    "read_order": "option shown at this place: 1 is item_option_1 of items.csv",
-    "read_picked": "chosen option: 1 is item_option_1 of items.csv",
-    "read_rule": "rule that read the answer, or why none could",
-    "read_repair": "how points with another sum were changed",
-    "position": "place of the item among those of this person, from 1",
-    "question": "number of the question within the item, from 1",
-    "asked": "what the person read since their last answer, without the options of the form",
-    "answer": "answer as given: the letter, the points, the fields of a form as JSON, or the words; \\n is a line"
-    " break, and a text that a spreadsheet would run as a formula begins with an apostrophe",
-    "seconds_page": "seconds that the question was on the screen, measured by the browser",
-    "seconds_server": "seconds from the question to the stored answer, measured by the server",
-    "last": "1 at the last answer to an item; only these rows have scores and the answer as read",
-    "unreadable": "questions of the item without a readable answer",
-    "failure": "why the item has no outcome",
-    "joined": "when the person joined (UTC)",
-    "status": "state of the participation",
-    "items": "items answered",
-    "seconds_median": "median seconds for a question",
-    "planned": "items to answer",
-    "checks_failed": "attention checks failed or skipped",
-    "check": "number of the attention check of this person, from 1",
-    "after_items": "items that the person had answered before the check",
-    "passed": "1 if the person chose the given word; empty if the check was not answered",
-    "flag_speed": "1 if the median time for a question is under the limit of the study",
-    "flag_line": "1 if nearly all answers to a task are the same",
-    "flag_checks": "1 if more attention checks failed than the study allows",
-    "excluded": "why results leave this person out; empty if they count, did not begin or are still answering",
-    "counts": "1 if results count this person",
-}
-_PREFIXES = {
-    "condition_": "group of the item or of the answer",
-    "item_": "part of the item",
-    "result_": "the person's result over the items that they answered",
-    "read_": "answer as read; nodes of a tree count from 0",
-    "score_": "score of the item (empty if it has none)",
-    "about_": "asked about the person",
-    "excluded_": "the same for one instrument or model of the study",
-    "counts_": "the same for one instrument or model of the study",
-}
 
 
 class StudyResults:
@@ -356,6 +307,7 @@ def _columns(rows: list[Row]) -> list[str]:
 
 def _codebook(tables: dict[str, list[Row]], declared: dict[tuple[str, str], Row]) -> Iterator[Row]:
     """A row for each column of each table."""
+    meanings = read_texts(Path(__file__).with_name("codebook.toml"))
     for name, rows in tables.items():
         for column in _columns(rows):
             known = [cell for row in rows if (cell := row.get(column)) not in (None, "")]
@@ -363,9 +315,11 @@ def _codebook(tables: dict[str, list[Row]], declared: dict[tuple[str, str], Row]
             kind = about.get("type") or ("text" if any(isinstance(cell, str) for cell in known) else "number")
             listed = kind == "text" and len(set(known)) <= _MOST_VALUES and column not in ("person", "joined")
             values = sorted(set(map(str, known))) if listed else []
-            prefix = next((one for one in _PREFIXES if column.startswith(one)), "")
+            prefix = next((one for one in meanings["beginnings"] if column.startswith(one)), "")
             place = column != "item_key" or all(isinstance(cell, int) for cell in known)
-            said = (_MEANINGS.get(_READ.sub(r"\1\2", column)) if place else "") or _PREFIXES[prefix]
+            said = (meanings["columns"].get(_READ.sub(r"\1\2", column)) if place else "") or meanings["beginnings"][
+                prefix
+            ]
             named = column.removeprefix(prefix).replace("_", " ") if prefix in _NAMED else None
             title, yes_or_no = about.get("title") or named, column.startswith(_YES_OR_NO)
             seen = " | ".join(values) if all(len(one) <= _LONGEST_VALUE for one in values) else None

@@ -32,13 +32,14 @@ def plain_code(given: str) -> str:
 class Book:
     """The open file, for several threads; a change is on disk when its method returns. Records are JSON in `body`."""
 
-    steps: ClassVar[tuple[str, ...]]
-    """The statements that lead from each version of the file to the next."""
+    tables: ClassVar[str]
+    """The file next to this one with the statements that lead from each version of a book to the next."""
     person: ClassVar[bytes]
     """What makes hashes of this book different from those of others."""
 
     def __init__(self, path: Path) -> None:
         self._path, self._lock = path, threading.RLock()
+        steps = Path(__file__).with_name(self.tables).read_text(encoding="utf-8").split("\n-- next version\n")
         with storage_errors(path):
             create_private(path)
             self._file = sqlite3.connect(path, timeout=30, isolation_level=None, check_same_thread=False)
@@ -47,12 +48,12 @@ class Book:
                 self._file.execute(f"PRAGMA {pragma}")
             with self.changing():
                 present = int(self._file.execute("PRAGMA user_version").fetchone()[0])
-                for step in self.steps[present:]:
+                for step in steps[present:]:
                     for statement in step.split(";"):
                         self._file.execute(statement)
-                if present < len(self.steps):
-                    self._file.execute(f"PRAGMA user_version = {len(self.steps)}")
-            if present > len(self.steps):
+                if present < len(steps):
+                    self._file.execute(f"PRAGMA user_version = {len(steps)}")
+            if present > len(steps):
                 raise StoreError(f"{self._path}: written by a newer Sociometer; upgrade to read it.")
 
     def close(self) -> None:

@@ -23,26 +23,6 @@ from sociometer.store.place import StorePlace
 _NO_CODE = "no code: "
 OWNER = "the owner"
 """Whose label decides a dispute; it counts neither for agreement nor for means."""
-_TABLES = """
-CREATE TABLE queue (name TEXT PRIMARY KEY, body BLOB NOT NULL, created REAL NOT NULL) WITHOUT ROWID;
-CREATE TABLE unit (
-  queue TEXT NOT NULL REFERENCES queue (name) ON DELETE CASCADE, id TEXT NOT NULL, body BLOB NOT NULL,
-  PRIMARY KEY (queue, id)
-) WITHOUT ROWID;
-CREATE TABLE rater (
-  queue TEXT NOT NULL REFERENCES queue (name) ON DELETE CASCADE, id TEXT NOT NULL, code TEXT NOT NULL,
-  PRIMARY KEY (queue, id)
-) WITHOUT ROWID;
-CREATE TABLE session (cookie TEXT PRIMARY KEY, queue TEXT NOT NULL, rater TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE task (
-  queue TEXT NOT NULL, rater TEXT NOT NULL, unit TEXT NOT NULL, place REAL NOT NULL, settles INTEGER NOT NULL,
-  PRIMARY KEY (queue, rater, unit)
-) WITHOUT ROWID;
-CREATE TABLE label (
-  queue TEXT NOT NULL, unit TEXT NOT NULL, rater TEXT NOT NULL, body BLOB NOT NULL,
-  PRIMARY KEY (queue, unit, rater)
-) WITHOUT ROWID;
-"""
 
 
 class LabelQuestion(LabelCard, frozen=True, forbid_unknown_fields=False):
@@ -161,7 +141,7 @@ def book_path(store: Path) -> Path:
 class LabelBook(Book):
     """The queues of a store."""
 
-    steps = (_TABLES,)
+    tables = "labels.sql"
     person = b"label-book"
 
     def create(

@@ -205,35 +205,6 @@ def identity_of(participant: str) -> Identity:
     return Identity(PERSON, PERSON, revision=participant)
 
 
-_TABLES = """
-CREATE TABLE study (name TEXT PRIMARY KEY, body BLOB NOT NULL, created REAL NOT NULL) WITHOUT ROWID;
-CREATE TABLE participant (
-  id TEXT PRIMARY KEY, study TEXT NOT NULL REFERENCES study (name), code TEXT NOT NULL UNIQUE, body BLOB NOT NULL
-) WITHOUT ROWID;
-CREATE INDEX participant_study ON participant (study);
-CREATE TABLE session (
-  cookie TEXT PRIMARY KEY, participant TEXT NOT NULL REFERENCES participant (id) ON DELETE CASCADE
-) WITHOUT ROWID;
-CREATE INDEX session_participant ON session (participant);
-CREATE TABLE timing (
-  participant TEXT NOT NULL REFERENCES participant (id) ON DELETE CASCADE,
-  question INTEGER NOT NULL, seconds REAL NOT NULL, PRIMARY KEY (participant, question)
-) WITHOUT ROWID;
-"""
-_CHECKS = """
-ALTER TABLE timing ADD COLUMN pattern TEXT NOT NULL DEFAULT '';
-CREATE TABLE attention (
-  participant TEXT NOT NULL REFERENCES participant (id) ON DELETE CASCADE,
-  number INTEGER NOT NULL, passed INTEGER NOT NULL, PRIMARY KEY (participant, number)
-) WITHOUT ROWID;
-"""
-_PLACES = """
-ALTER TABLE timing ADD COLUMN task TEXT NOT NULL DEFAULT '';
-ALTER TABLE timing ADD COLUMN item TEXT NOT NULL DEFAULT '';
-ALTER TABLE timing ADD COLUMN page_seconds REAL
-"""
-_WITHDRAWALS = "CREATE TABLE withdrawal (who TEXT PRIMARY KEY) WITHOUT ROWID"
-"""Who has asked to withdraw and is not erased yet; a row without a name stays until the file has no traces of them."""
 _RUNS = "json_insert(coalesce(json_extract(body, '$.further'), '[]'), '$[#]', json_extract(body, '$.run'))"
 _TAKING = "id NOT IN (SELECT who FROM withdrawal)"
 
@@ -262,7 +233,7 @@ def _code_of(study: Study, ticket: str) -> str:
 class StudyBook(Book):
     """The studies of a store."""
 
-    steps = (_TABLES, _CHECKS, _WITHDRAWALS, _PLACES)
+    tables = "studies.sql"
     person = b"cookie"
 
     def create(self, study: Study) -> None:
