@@ -707,3 +707,12 @@ def test_what_is_no_model_and_no_whole_number_is_refused_in_words(tmp_path):
         sm.run("sesi", 3, limit=2, store=tmp_path / "s.db")
     with pytest.raises(sm.SociometerError, match=r"limit must be a whole number, not 2\.5"):
         sm.run("sesi", "baseline/random", limit=2.5, store=tmp_path / "s.db")
+
+
+def test_a_report_of_all_runs_leaves_out_the_short_ones_as_the_command_does(tmp_path):
+    store, page = tmp_path / "s.db", tmp_path / "r.html"
+    runs = [sm.run("sesi", model=f"baseline/{name}", limit=limit, store=store) for name, limit in
+            (("random", 40), ("first", 40), ("longest", 4))]  # fmt: skip
+    assert "includes it" in sm.report("all", page, store=store).read_text()
+    assert "includes it" in sm.report(["sesi"], page, store=store).read_text()
+    assert "includes it" not in sm.report(runs, page).read_text(), "they were named"

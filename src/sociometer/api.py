@@ -46,7 +46,7 @@ from sociometer.models.registry import ModelEntry, describe
 from sociometer.reporting.figures import run_figures
 from sociometer.reporting.progress import ProgressDisplay
 from sociometer.reporting.terminal import with_texts
-from sociometer.results.choice import ChosenRuns, choose_by_words, choose_for_paper, find_run
+from sociometer.results.choice import ChosenRuns, choose_by_words, choose_for_paper, find_run, without_short
 from sociometer.results.export import export_runs, frame_of
 from sociometer.results.groups import PeopleRun
 from sociometer.results.published import (
@@ -480,7 +480,8 @@ def report(
 
     if not figure and Path(path).suffix.lower() not in (".html", ".htm"):
         raise UsageError(f"a page cannot be written to '{path}'; give FILE.html, or add --figure NAME for a figure.")
-    runs = choose(reported, store=store).runs if reported else ()
+    words = [reported] if isinstance(reported, Run) else [*reported]
+    runs, short = without_short(choose(words, store=store).runs if words else (), words)
     if figure:
         return write_figure(find_figure(gather(runs, evidence=0).figures(), figure), Path(path))
     now = datetime.now(UTC)
@@ -492,7 +493,7 @@ def report(
         terms=Terms(level, margin),
         evidence=evidence,
         top=top,
-        left_out=left_out,
+        left_out=(*left_out, *short),
     )
 
 

@@ -18,7 +18,7 @@ from sociometer.reporting.content import gather
 from sociometer.reporting.page import TOP
 from sociometer.reporting.plot import WIDTH, find_figure, write_figure
 from sociometer.reporting.progress import working
-from sociometer.results.choice import EVERY, choose_runs, without_short
+from sociometer.results.choice import choose_runs, without_short
 from sociometer.results.verdicts import Terms
 from sociometer.store.place import StorePlace
 from sociometer.store.stored_run import StoredRun
@@ -45,7 +45,7 @@ def _report(
         raise UsageError(f"--format {display.format} works only with --figure {_LIST}; leave it out.")
     with open_stored(store) as engine:
         found = told(choose_runs(engine.store, load, runs)).runs
-        chosen, left = without_short(found) if {*runs} <= {EVERY, *(one.instrument for one in found)} else (found, [])
+        chosen, left = without_short(found, runs)
         notes = [f"Left out: {why}." for why in left]
         if figure:
             return _figure(chosen, figure, to, width, display, notes)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from difflib import get_close_matches
+from typing import Any
 
 import msgspec
 from msgspec import Struct, structs
@@ -210,8 +211,10 @@ def means_all(references: Sequence[StoredRun | str]) -> bool:
     return not named
 
 
-def without_short(runs: Sequence[StoredRun]) -> tuple[list[StoredRun], list[str]]:
-    """The runs without those that would halve the items shared by others of their kind, and why they are left out."""
+def without_short(runs: Sequence[StoredRun], words: Collection[Any]) -> tuple[Sequence[StoredRun], list[str]]:
+    """The runs of a page for these words, and why others are left out: of all runs those that share too few items."""
+    if any(not isinstance(one, str) or one not in (EVERY, *(run.instrument for run in runs)) for one in words):
+        return runs, []  # named ones
     left: dict[str, str] = {}
     for members in grouped(((run.instrument, _kind(run)), run) for run in runs).values():
         scored = [{f"{task}/{item}" for task in run.tasks for item in run.counted_items(task)} for run in members]

@@ -19,7 +19,7 @@ from sociometer.results.measured import room_sentences
 from sociometer.results.summaries import ends_of
 from sociometer.results.wording import POWER_TERMS
 from sociometer.statistics import power as powers
-from sociometer.statistics.formatting import amount, scale_and_digits
+from sociometer.statistics.formatting import amount, margin_text, scale_and_digits
 from sociometer.statistics.intervals import MINIMUM_CLUSTERS
 from sociometer.statistics.item_values import ItemValue, item_values, shared_items
 from sociometer.statistics.model_kinds import family_from_name
@@ -220,7 +220,7 @@ def detection_sentence(spread: Spread, measure: MeasureCard, items: int, repeats
         return f"{many}{played} can show a difference of {size} or more ({POWER_TERMS}). {spread.source(None, repeats)}"
     wanted = size_to_detect(measure, detect)
     once, often = (spread.items(wanted, repeats) for repeats in (REPEATS[0], REPEATS[-1]))
-    size = f"{detect:g}" + (" points" if measure.unit in ("share", "points") else "")
+    size = margin_text(wanted, measure.unit)
     fewer = f", or {often:,} items played {REPEATS[-1]} times" if often < once else "; repeats do not lower that"
     needed = f"A difference of {size} needs {once:,} items{fewer} ({POWER_TERMS})."
     here = f"The {items} items here{played} have {100 * spread.power(wanted, items, repeats):.0f} % power."

@@ -135,12 +135,9 @@ def repeated_items_needed(
 def smallest_detectable_repeated(
     items: float, square: float, disagreement: float, *, clusters: float = 0.0, power: float = 0.8, level: float = 0.95
 ) -> float:
-    """The smallest difference that right-or-wrong items show if they are played several times; NaN if there is none."""
-
-    def reached(difference: float) -> bool:
-        return repeated_power(difference, items, square, disagreement, clusters=clusters, level=level) >= power
-
-    return _bisected(reached, 1.0, 1e-4) if reached(1.0) else float("nan")
+    """The smallest difference that right-or-wrong items show if they are played several times; 1 if there is none."""
+    of_items = {"clusters": clusters, "level": level}
+    return _bisected(lambda by: repeated_power(by, items, square, disagreement, **of_items) >= power, 1.0, 1e-4)
 
 
 def smallest_detectable_binary(items: float, discordant: float, *, power: float = 0.8, level: float = 0.95) -> float:
@@ -194,7 +191,6 @@ def detectable_difference(paired: PairedDifference, *, level: float) -> float | 
         found = smallest_detectable_binary(paired.worth, paired.square, level=level)
     elif paired.binary:
         spread = paired.worth, paired.square, paired.disagreement
-        shown = smallest_detectable_repeated(*spread, clusters=paired.freedom + 1, level=level)
-        found = shown if math.isnan(shown) else max(found, shown)
+        found = max(found, smallest_detectable_repeated(*spread, clusters=paired.freedom + 1, level=level))
     # without variation, the items give no information about what they can detect
     return None if math.isnan(found) or found == 0 else found
