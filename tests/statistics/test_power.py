@@ -104,6 +104,6 @@ def test_with_repeats_the_difference_that_is_called_detectable_is_found_in_four_
         other = np.clip(other + steps[np.searchsorted(means, better)], 0, 1)
         return tuple((rng.random((repeats, n)) < one).mean(axis=0) for one in (chances, other))
 
-    stated = [detectable_difference(item_differences(*pair(0), binary=True).summary(), level=0.95) for _ in range(60)]
-    found = [item_differences(*pair(float(np.mean(stated))), binary=True).interval().low > 0 for _ in range(400)]
+    stated = [detectable_difference(item_differences(*pair(0), binary=True).summary(), level=0.95) for _ in range(30)]
+    found = [item_differences(*pair(float(np.mean(stated))), binary=True).interval().low > 0 for _ in range(250)]
     assert 0.75 <= np.mean(found) <= 0.97
