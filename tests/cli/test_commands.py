@@ -733,6 +733,10 @@ MISLEADING = [
     (("report", "mine", "--to", ""), "a page cannot be written to"),
     (("runs", "--store", "bin.csv"), "not a store, or a damaged one"),
     (("compare", "mine", "mine"), "two different runs, not only mine"),
+    (
+        ("run", "egosocial", "--task", "tomi", "--task", "newworld", "--model", "baseline/first"),
+        "the items of tomi and newworld are the authors'; add --official, or leave out --task.",
+    ),
     (("view", "--host", "300.1.1.1"), "--host"),
 ]
 

@@ -99,5 +99,6 @@ def _arguments(words: tuple[str, ...]) -> Iterator[str]:
             continue
         name = word.removeprefix("--").replace("-", "_") if word.startswith("--") else ""
         value = word if name in ("", "official") else next(rest)
-        shown = "True" if name == "official" else value if value.isupper() and value.isalpha() else repr(value)
+        open_place = len(value) > 1 and value.isupper() and value.isalpha()
+        shown = "True" if name == "official" else value if open_place else repr(value)
         yield f"{_LISTS[name]}=[{shown}]" if name in _LISTS else f"{name}={shown}" if name else shown

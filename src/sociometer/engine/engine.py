@@ -413,16 +413,17 @@ def _progress(plan: StoredPlan, budget: Budget) -> Progress:
 
 def _why_new(plan: ReadPlan, then: Manifest) -> tuple[str, str]:
     """Why a plan does not continue the run that has its name, and what to change so that it does."""
+    unsure = [role for role, binding in plan.bindings.items() if not binding.player.identity.certain]
     if plan.hash_of(then) != plan.config_hash:
         before, now = then.config.counted, plan.manifest.config.counted
         differ = [name for name in {**before, **now} if before.get(name) != now.get(name)]
-        again = f" only, so repeat it with --label {shlex.quote(then.config.label)}" if differ == ["label"] else ""
+        alone = differ == ["label"] and not unsure
+        again = f" only, so repeat it with --label {shlex.quote(then.config.label)}" if alone else ""
         for nth, name in enumerate(differ):
             if all(isinstance(one.get(name), str | int) and one[name] != "" for one in (before, now)):
                 differ[nth] += f" ({before[name]}, now {now[name]})"
         return f", which differs in {listed(differ, 3) or 'its items, prompts or versions'}{again}", ""
     same = " of the same command, which is not continued: "
-    unsure = [role for role, binding in plan.bindings.items() if not binding.player.identity.certain]
     if plan.config.fresh or not unsure:
         return f"{same}'fresh' asks for a new run", ""
     spec = plan.config.roles.get(unsure[0], plan.config.subject)

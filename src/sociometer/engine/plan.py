@@ -26,7 +26,7 @@ from sociometer.core.settings import Settings, is_paper
 from sociometer.core.source import Source, authors_texts
 from sociometer.core.task import Item, StoppingRule, Task, items_digest, order_of_play
 from sociometer.core.version import __version__
-from sociometer.core.words import first_of
+from sociometer.core.words import first_of, listed
 from sociometer.engine.data import data_files, data_folders, with_whole_paths
 from sociometer.engine.prices import Prices, entry_of, price_of, read_prices
 from sociometer.engine.progress import Progress
@@ -285,6 +285,9 @@ def make_plan(
     """
     settings = with_whole_paths(instrument.card, Settings.chosen(instrument.card.setting, config.settings))
     names = _tasks(config, instrument.card, in_authors_words=is_paper(settings))
+    theirs = [one.name for one in instrument.card.task if one.official and not one.default and one.name in config.tasks]
+    if theirs and not (config.official or items or bindings is not None or keys):
+        raise UsageError(f"the items of {listed(theirs)} are the authors'; add --official, or leave out --task.")
     stored = [one.name for one in instrument.card.setting if one != NORM or settings[one.name] is not None]
     plan = Plan(
         config=structs.replace(config, tasks=names, settings={name: settings[name] for name in stored}),

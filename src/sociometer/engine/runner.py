@@ -144,7 +144,7 @@ class FirstReplies:
         if 2 * cut > self._asked:
             message, cause = self._cut_off(cut), StopCause.CUT_OFF
         elif 2 * unread > self._asked and self._real:
-            message, cause = self._unreadable(unread), StopCause.UNREADABLE
+            message, cause = self._unreadable(unread, cut), StopCause.UNREADABLE
         else:
             return None
         if self._official or progress.done_before:
@@ -159,16 +159,15 @@ class FirstReplies:
         cut_off_replies = f"{cut} of the first {self._asked} replies were cut off{at} before they gave an answer"
         return f"{cut_off_replies}; start a new run with {more}."
 
-    def _unreadable(self, unread: int) -> str:
+    def _unreadable(self, unread: int, cut: int) -> str:
         calls = ("<tool_call> " if reply.finish == "tool_calls" else "" for reply in self._unread)
         texts = [call + in_one_line(reply.text) for call, reply in zip(calls, self._unread, strict=True)] or [""]
         advice = next(
             said for sign, said in _ADVICE.items() if 2 * sum(map(bool, map(sign.search, texts))) >= len(texts)
         )
-        shown = texts[0][:_LONGEST_SHOWN]
-        return (
-            f"{unread} of the first {self._asked} replies have no answer that can be read, such as '{shown}'. {advice}"
-        )
+        shown, also = texts[0][:_LONGEST_SHOWN], f", and {cut} were cut off before they gave one" * bool(cut)
+        none = f"{unread} of the first {self._asked} replies have no answer that can be read"
+        return f"{none}, such as '{shown}'{also}. {advice}"
 
 
 _BACKLOG = 4_000

@@ -262,7 +262,7 @@ def _fitting(
 
 
 def _alike(several: Sequence[Sequence[StoredRun]]) -> ChosenRuns | None:
-    """For each word its fullest run of the kind that all words have, on each instrument; None if they share no kind."""
+    """For each word the fullest run of its subject, of the kind that all words have; None if one means several."""
     words = [[one for run in runs if (one := _standing(run)) is not None] for runs in several]
     chosen: list[_Standing] = []
     for instrument in dict.fromkeys(one.run.instrument for one in words[0]):
@@ -270,7 +270,10 @@ def _alike(several: Sequence[Sequence[StoredRun]]) -> ChosenRuns | None:
         shared = set.intersection(*({one.kind for one in word} for word in able))
         if shared:
             first = _first_kind([one for word in able for one in word if one.kind in shared])
-            chosen += [_fullest([one for one in word if one.kind == first], one_kind=True)[-1] for word in able]
+            means = [_fullest([one for one in word if one.kind == first], one_kind=True) for word in able]
+            if any(len(subjects) > 1 for subjects in means):
+                return None
+            chosen += [subjects[0] for subjects in means]
     notes = _notes(chosen, [one for word in words for one in word], one_kind=True)
     return ChosenRuns(tuple(one.run for one in chosen), tuple(notes)) if chosen else None
 

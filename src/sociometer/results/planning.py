@@ -133,9 +133,9 @@ def spread_of(
     headline = instrument.task(task).headline
     tables = {run.id: item_values(headline(run.view(task)), measure.value) for run in runs.values()}
     chosen = [pair for pair in combinations(tables.items(), 2) if against not in tables or against in dict(pair)]
-    pairs = tuple(found for (_, one), (_, two) in chosen if (found := _pair(measure, one, two)) is not None)
-    if pairs:
-        which = ", ".join(run.record.called for run in runs.values())
+    found = {(a, b): pair for (a, one), (b, two) in chosen if (pair := _pair(measure, one, two)) is not None}
+    if pairs := tuple(found.values()):
+        which = ", ".join(run.record.called for run in runs.values() if any(run.id in both for both in found))
         many = f"the median of {len(pairs)} pairs of" if len(pairs) > 1 else "that between two"
         return Spread(
             median(pair.stable for pair in pairs),
