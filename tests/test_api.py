@@ -355,6 +355,9 @@ def test_a_named_run_of_a_function_is_repeated_with_a_revision_and_without_one_t
     assert len(set(with_revision)) == 1
     run = sm.run("sesi", model=always_a, name="other", limit=2, store=store)
     with pytest.raises(UsageError) as raised:
+        sm.run("sesi", model=always_a, name="other", label="mine", limit=2, store=store)
+    assert "repeat it with" not in str(raised.value), "it would be refused again: there is no revision"
+    with pytest.raises(UsageError) as raised:
         sm.run("sesi", model=always_a, name="other", limit=2, store=store)
     said = str(raised.value)
     assert f"run {run.id} of the same command, which is not continued: python/" in said
@@ -716,3 +719,15 @@ def test_a_report_of_all_runs_leaves_out_the_short_ones_as_the_command_does(tmp_
     assert "includes it" in sm.report("all", page, store=store).read_text()
     assert "includes it" in sm.report(["sesi"], page, store=store).read_text()
     assert "includes it" not in sm.report(runs, page).read_text(), "they were named"
+
+
+def test_a_name_that_several_subjects_fit_is_not_chosen_from(openai_server, tmp_path):
+    store, models = tmp_path / "s.db", [f"vllm/good@{openai_server.url}/v1#{revision}" for revision in "bz"]
+    sm.run("sesi", model="baseline/random", limit=12, store=store)
+    for model, limit in zip(models, (12, 10), strict=True):
+        sm.run("sesi", model=model, limit=limit, store=store)
+    for call in (sm.compare, sm.gate):
+        with pytest.raises(UsageError, match="several runs fit 'vllm/good'"):
+            call("baseline/random", "vllm/good", store=store)
+    longer = sm.run("sesi", model=models[1], limit=12, store=store)
+    assert longer.id in [one.id for one in sm.compare("baseline/random", "vllm/good#z", store=store).chosen.runs]

@@ -68,6 +68,26 @@ def test_a_limit_that_cuts_most_replies_off_stops_the_run_and_names_a_better_one
     assert asked < 40
 
 
+def test_replies_that_are_unreadable_and_those_that_are_cut_off_are_told_together(tmp_path, capsys):
+    class Both(Mumbler):
+        text = "I would rather talk about the weather"
+        good_so_far = 0
+
+        def good(self, path, body, fault):
+            answer = super().good(path, body, fault)
+            type(self).good_so_far += 1
+            if self.good_so_far % 4 == 0:
+                answer["choices"][0]["finish_reason"] = "length"
+            return answer
+
+    with Both() as server:
+        words = ("run", "sesi", "-o", "in-flight=1", "--no-second-question", "--limit", "40")
+        _, played, _ = run(capsys, server, tmp_path / "s.db", *words)
+    said = played["ending"]["reason"]
+    assert said.startswith("8 of the first 10 replies have no answer that can be read, such as 'I would rather")
+    assert ", and 2 were cut off before they gave one. " in said
+
+
 HARMONY = (
     "<|channel|>analysis<|message|>Which of them? Let me think.<|end|><|start|>assistant<|channel|>final<|message|>"
 )

@@ -111,6 +111,13 @@ def test_a_plan_names_the_stored_runs_of_its_spread_and_how_far_they_differ(tmp_
     def picks(wrong):
         return lambda messages: "B" if wrong and not len(messages[-1]["content"]) % wrong else "A"
 
+    def fails(messages, asked=[]):  # noqa: B006
+        asked.append(messages)
+        if len(asked) > 5:
+            raise ValueError("no longer there")
+        return "A"
+
+    sm.run("sesi", fails, store=store, name="failing", label="failing")
     for name, wrong in (("main", 0), ("similar", 7), ("broken", 2)):
         sm.run("sesi", picks(wrong), store=store, name=name, label=name)
 
