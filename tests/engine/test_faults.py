@@ -67,13 +67,15 @@ def test_a_storm_of_passing_faults_costs_retries_and_nothing_else(fixture, reque
 
 
 @pytest.mark.parametrize("fixture", FAMILIES)
-def test_a_server_that_never_recovers_leaves_errors_and_no_score(fixture, request, tmp_path, key):
+def test_a_server_that_never_answers_stops_the_run_after_a_few_requests(fixture, request, tmp_path, key):
     server = request.getfixturevalue(fixture)
     server.fault_of = lambda number: faults.SERVER_ERROR
     played, scored = play(tmp_path, server, FAMILIES[fixture], repeats=1, retries=1)
-    assert scored == []
-    assert sum(played.progress.failed.values()) == 4
-    assert played.progress.done == 0
+    assert scored == [] and played.progress.done == 0
+    assert (played.ending.status, played.ending.cause) == ("stopped", "unreachable")
+    assert played.ending.reason.startswith("no request was answered: ") and "status 500" in played.ending.reason
+    assert 1 <= played.progress.failed.total() < 4 and len(server.received) <= 8
+    assert played.run.status == "stopped", "it is kept, since failed requests may have been paid for"
 
 
 def test_a_wrong_key_ends_the_run_at_once_and_is_never_written_down(openai_server, tmp_path, key):

@@ -290,7 +290,8 @@ class Engine:
         try:
             runner = Runner(plan, self.store, progress, budget)
             ending = await runner.play()
-            silent = ending.status is RunStatus.FAILED or ending.cause is StopCause.UNREACHABLE
+            away = ending.cause is StopCause.UNREACHABLE and not progress.failed
+            silent = ending.status is RunStatus.FAILED or away
             if plan.new and silent and not progress.ever_answered:
                 # Nothing was ever answered or paid for: what was asked for cannot be had, and no run is kept of it.
                 self.store.runs.delete(record.id)

@@ -19,7 +19,7 @@ import msgspec
 from msgspec import Struct, structs
 
 from sociometer.core.conversation import Identity, Reply, Usage, token_count
-from sociometer.core.errors import MachineryError, StopCause, Stopped, Unreachable
+from sociometer.core.errors import FailureKind, MachineryError, StopCause, Stopped, Unreachable
 from sociometer.core.session import DrawnRequest
 from sociometer.engine.batches.batches import MOST_WAITING, Batches
 from sociometer.engine.batches.lane import Lane
@@ -33,6 +33,7 @@ from sociometer.store.records import Charge, JournalEntry
 
 _encode = msgspec.msgpack.Encoder().encode
 _LONGEST_WAIT_SECONDS = 60.0
+_GIVEN_UP_WITHOUT_AN_ANSWER = 3
 _TRIES_BEFORE_THE_FIRST_ANSWER = 2
 Answer = TypeVar("Answer")
 
@@ -330,11 +331,13 @@ class Retried:
         self._switch = switch
         self._batches = batches
         self._answers: Counter[str] = Counter()
+        self._given_up: Counter[str] = Counter()
 
     async def send(self, asked: PendingRequest) -> Answered:
         """The answer, after as many attempts as the policy allows.
 
-        A server that cannot be reached, and has answered nobody since the attempt before, stops the run.
+        A server that cannot be reached, and has answered nobody since the attempt before, stops the run. So does one
+        that has never answered, when a few requests have used all their attempts.
         """
         before = tried = 0
         while True:
@@ -349,6 +352,9 @@ class Retried:
             away = isinstance(failure, Unreachable) and (not tried or answers == before)
             if away and (last or (not answers and tried >= _TRIES_BEFORE_THE_FIRST_ANSWER)):
                 raise Stopped(str(failure), StopCause.UNREACHABLE)
+            self._given_up[asked.endpoint] += last and failure.kind is FailureKind.SERVER_ERROR
+            if not answers and self._given_up[asked.endpoint] >= _GIVEN_UP_WITHOUT_AN_ANSWER:
+                raise Stopped(f"no request was answered: {failure}", StopCause.UNREACHABLE)
             if last:
                 raise failure
             self._progress.retries += 1
