@@ -377,12 +377,11 @@ def write_pack(
             path.write_bytes(content)
     for name in before - set(files):
         (folder / name).unlink(missing_ok=True)
-    said = ((run, one) for run in runs for one in (run.part, unread_replies(run)) if one)
     tasks = Counter(run.run for run in runs)
-    named = ((f"{run.subject} ({run.task})" if tasks[run.run] > 1 else run.subject, one) for run, one in said)
-    on_part = tuple(dict.fromkeys(": ".join(pair) for pair in named))
+    named = ((f"{run.subject} ({run.task})" if tasks[run.run] > 1 else run.subject, run) for run in runs)
+    on_part = dict.fromkeys(f"{name}: {one}" for name, run in named for one in (run.part, unread_replies(run)) if one)
     paths = tuple(str(folder / name) for name in names)
-    return PaperPack(card.name, str(folder), tuple(written), paths, on_part, _unused(models or {}, facts))
+    return PaperPack(card.name, str(folder), tuple(written), paths, tuple(on_part), _unused(models or {}, facts))
 
 
 def _unused(models: Mapping[str, Mapping[str, str]], used: Sequence[Mapping[str, str]]) -> tuple[str, ...]:
@@ -407,8 +406,10 @@ def paper_runs(given: Sequence[StoredRun]) -> tuple[AnyRun, ...]:
         for task in run.tasks:
             known = contamination_note(run, task, where=False).removesuffix(".")
             view = run.summarised(task)
-            chosen = bool(run.manifest.config.limit or run.manifest.config.items or run.part(task))
-            part = part_of_paper(view, chosen=chosen) if _is_test(run, task) else ""
+            whole = {one.name: one.whole_file for one in view.card.task}.get(task, "")
+            chosen = run.manifest.config.limit or run.manifest.config.items or run.part(task)
+            chosen = whole not in ("", *run.manifest.data_files) or (chosen and _is_test(run, task))
+            part = part_of_paper(view, chosen=bool(chosen))
             view = structs.replace(view, subject=names[run.id], labels=labels, note=known, part=part)
             if other:
                 view = structs.replace(view, name=f"{view.name} ({run.manifest.whose_items} items)")
