@@ -354,7 +354,7 @@ def test_a_figure_has_the_remarks_of_its_own_task_and_the_command_names_the_task
     [
         ("sesi", (), "table-1", "12 of the paper's 500 items"),
         ("seceu", (), "table-s1", "12 of the paper's 40 items"),
-        ("egosocial", ("--task", "socialfirst"), "table-3", "socialfirst: only 12 of the official items"),
+        ("egosocial", ("--task", "socialfirst"), "table-3", "ToMBench: only 12 of the official items"),
     ],
 )
 def test_a_run_on_a_part_of_the_papers_items_is_marked_everywhere(
@@ -377,8 +377,7 @@ def test_a_run_on_a_part_of_the_papers_items_is_marked_everywhere(
     assert said.rpartition(": ")[2] in (folder / "README.md").read_text(encoding="utf-8")
     assert run_command(["report", "--to", str(tmp_path / "page.html"), "--evidence", "0", *store]) == 0
     assert (
-        said.startswith("socialfirst: ")
-        or f"({said.replace(chr(39), '&#39;')})" in (tmp_path / "page.html").read_text()
+        said.startswith("ToMBench: ") or f"({said.replace(chr(39), '&#39;')})" in (tmp_path / "page.html").read_text()
     )
     claims = rows(folder / "claims.csv") if (folder / "claims.csv").exists() else []
     assert all(said in row["remarks"] for row in claims)

@@ -136,7 +136,7 @@ def _head(columns: Sequence[PaperColumn]) -> list[str]:
 
 
 def _row(row: PaperRow, columns: Sequence[PaperColumn], marks: Mapping[str, str]) -> str:
-    letters = ",".join(marks[remark] for remark in row.remarks)
+    letters = ",".join(letter for remark, letter in marks.items() if remark in row.remarks)
     cells = [_cell(cell, column, row) for cell, column in zip(row.cells, columns, strict=True)]
     if letters:
         cells[0] += rf"$^{{\mathrm{{{letters}}}}}$"
@@ -245,7 +245,7 @@ def _name(value: dict[str, Any]) -> str:
     return ", ".join(dict.fromkeys(name for name in names if name)) or "a value"
 
 
-_MARKUP = re.compile(r"([\\`*_{}\[\]<>#|~&!])")
+_MARKUP = re.compile(r"([\\`*_{}\[\]<>#|~&])")
 
 
 def plain(text: str) -> str:
