@@ -343,10 +343,11 @@ def test_a_figure_has_the_remarks_of_its_own_task_and_the_command_names_the_task
     capsys.readouterr()
     assert run_command(["paper", "tables", "egosocial", "--to", str(folder), *store]) == 0
     picture = (folder / "fig-4.svg").read_text(encoding="utf-8")
-    assert "only 3 of the official" in picture and "only 5" not in picture
+    assert "baseline/random: a baseline, not a model" in picture and "of the official items" not in picture
     told = " ".join(capsys.readouterr().out.split())
-    for task, items in (("numbers", 3), ("socialfirst", 5)):
-        assert f"baseline/random ({task}): only {items} of the official items" in told
+    assert "Marked in every file: baseline/random (socialfirst): only 5 of the official items." in told, (
+        "all three matches of number guessing were played"
+    )
 
 
 @pytest.mark.parametrize(

@@ -139,9 +139,9 @@ def part_of_paper(run: AnyRun, *, chosen: bool = False) -> str:
     played = {one.item.id: one.item.cluster for one in run.episodes() if one.score}
     if (clusters := len({*played.values()})) < task.paper_clusters:
         return f"{clusters} of the paper's {task.paper_clusters} {task.cluster}s"
-    if not task.paper_items:
-        return f"only {len(played)} of the official items" if chosen else ""
-    return f"{len(played)} of the paper's {task.paper_items} items" if len(played) != task.paper_items else ""
+    total = task.paper_items
+    said = f"{len(played)} of the paper's {total} items" if total else f"only {len(played)} of the official items"
+    return said if len(played) != total and (total or chosen) else ""
 
 
 def estimate(run: AnyRun, name: str, *, scale: float = 1.0, mark: str = "", **group: str) -> Estimate:

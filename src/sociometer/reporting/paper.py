@@ -403,25 +403,22 @@ def paper_runs(given: Sequence[StoredRun]) -> tuple[AnyRun, ...]:
         labels = people_of(run.store_path, run.id)
         # Other items have a row of their own beside those of the paper.
         other = run.subject in official and not run.official and not run.manifest.given_items
+        # The others are analyses of stored runs.
+        tests = [one for which in (False, True) for one in run.definition.card.default_tasks(official=which)]
         for task in run.tasks:
             known = contamination_note(run, task, where=False).removesuffix(".")
             view = run.summarised(task)
             whole = {one.name: one.whole_file for one in view.card.task}.get(task, "")
-            chosen = run.manifest.config.limit or run.manifest.config.items or run.part(task)
-            chosen = whole not in ("", *run.manifest.data_files) or (chosen and _is_test(run, task))
-            part = part_of_paper(view, chosen=bool(chosen))
+            limit = run.manifest.config.limit or 0
+            cut = 0 < limit <= run.manifest.shuffled.get(task, limit) or run.manifest.config.items or run.part(task)
+            chosen = whole not in ("", *run.manifest.data_files) or (bool(cut) and task in tests)
+            part = part_of_paper(view, chosen=chosen)
             view = structs.replace(view, subject=names[run.id], labels=labels, note=known, part=part)
             if other:
                 view = structs.replace(view, name=f"{view.name} ({run.manifest.whose_items} items)")
-            analysis = run.manifest.given_items and not _is_test(run, task)
+            analysis = run.manifest.given_items and task not in tests
             found.append(structs.replace(view, whose_items="runs") if analysis else view)
     return tuple(found)
-
-
-def _is_test(run: StoredRun, task: str) -> bool:
-    """Whether a task is the test itself, and not an analysis of stored runs."""
-    card = run.definition.card
-    return task in {*card.default_tasks(official=False), *card.default_tasks(official=True)}
 
 
 def claims_part(instrument: Instrument, parts: Sequence[PaperPart]) -> list[PaperPart]:
