@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import re
+from shutil import copytree
 from xml.etree import ElementTree
 
 import pytest
@@ -342,10 +343,11 @@ def test_a_figure_has_the_remarks_of_its_own_task_and_the_command_names_the_task
     capsys.readouterr()
     assert run_command(["paper", "tables", "egosocial", "--to", str(folder), *store]) == 0
     picture = (folder / "fig-4.svg").read_text(encoding="utf-8")
-    assert "only 3 of the paper" in picture and "only 5" not in picture
+    assert "baseline/random: a baseline, not a model" in picture and "of the official items" not in picture
     told = " ".join(capsys.readouterr().out.split())
-    for task, items in (("numbers", 3), ("socialfirst", 5)):
-        assert f"baseline/random ({task}): only {items} of the paper's items" in told
+    assert "Marked in every file: baseline/random (socialfirst): only 5 of the official items." in told, (
+        "all three matches of number guessing were played"
+    )
 
 
 @pytest.mark.parametrize(
@@ -353,7 +355,7 @@ def test_a_figure_has_the_remarks_of_its_own_task_and_the_command_names_the_task
     [
         ("sesi", (), "table-1", "12 of the paper's 500 items"),
         ("seceu", (), "table-s1", "12 of the paper's 40 items"),
-        ("egosocial", ("--task", "socialfirst"), "table-3", "socialfirst: only 12 of the paper's items"),
+        ("egosocial", ("--task", "socialfirst"), "table-3", "ToMBench: only 12 of the official items"),
     ],
 )
 def test_a_run_on_a_part_of_the_papers_items_is_marked_everywhere(
@@ -376,11 +378,30 @@ def test_a_run_on_a_part_of_the_papers_items_is_marked_everywhere(
     assert said.rpartition(": ")[2] in (folder / "README.md").read_text(encoding="utf-8")
     assert run_command(["report", "--to", str(tmp_path / "page.html"), "--evidence", "0", *store]) == 0
     assert (
-        said.startswith("socialfirst: ")
-        or f"({said.replace(chr(39), '&#39;')})" in (tmp_path / "page.html").read_text()
+        said.startswith("ToMBench: ") or f"({said.replace(chr(39), '&#39;')})" in (tmp_path / "page.html").read_text()
     )
     claims = rows(folder / "claims.csv") if (folder / "claims.csv").exists() else []
     assert all(said in row["remarks"] for row in claims)
+
+
+def test_a_part_of_the_released_files_is_marked_everywhere(undrawn, tmp_path, capsys, monkeypatch):
+    copytree(load("socialeval").folder / "data", tmp_path / "data" / "socialeval")
+    monkeypatch.setenv("SOCIOMETER_DATA", str(tmp_path / "data"))
+    store, folder = ("--store", str(tmp_path / "runs.db")), tmp_path / "pack"
+    words = ["run", "socialeval", "--official", "--language", "en", "--repeats", "1", "--quiet"]
+    assert run_command([*words, "--model", "baseline/random", *store]) == 0
+    capsys.readouterr()
+    assert run_command(["paper", "tables", "socialeval", "--to", str(folder), "--published", *store]) == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert "baseline/random (goals): 7 of the paper's 153 trees; baseline/random (abilities): only" in told
+    for name, said in (("gae", "7 of the paper's 153 trees"), ("iae", "of the official items")):
+        assert (
+            said
+            in next(row for row in rows(folder / f"table-{name}.csv") if row["Model"] == "baseline/random")["remarks"]
+        )
+        assert f"{said}." in (folder / f"table-{name}.tex").read_text(encoding="utf-8")
+    assert run_command(["report", "--to", str(tmp_path / "page.html"), "--evidence", "0", *store]) == 0
+    assert "7 of the paper&#39;s 153 trees" in (tmp_path / "page.html").read_text(encoding="utf-8")
 
 
 def test_a_table_that_was_written_in_part_says_so_and_its_latex_has_no_hint(undrawn, call, tmp_path):

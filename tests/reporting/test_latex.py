@@ -66,6 +66,14 @@ def test_remarks_are_letters_with_their_meaning_below():
     assert r"$^{\mathrm{a}}$ stand-in for a real model: simulator: x." in text
 
 
+def test_the_letters_of_a_row_are_in_alphabetical_order():
+    text = made(
+        PaperRow(("a", Estimate(1.0), 1), remarks=("first", "second")),
+        PaperRow(("b", Estimate(1.0), 1), remarks=("third", "second", "first")),
+    )
+    assert r"b$^{\mathrm{a,b,c}}$" in text
+
+
 def test_printed_rows_have_their_own_section_and_no_sign_for_a_missing_interval():
     text = made(printed("GPT-4", Estimate(54.4), 1))
     assert r"\multicolumn{3}{l}{\textit{Printed in the paper}} \\" in text

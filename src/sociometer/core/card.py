@@ -79,6 +79,10 @@ class TaskCard(Struct, frozen=True, forbid_unknown_fields=True):
     """Official files, or folders of them, without which `run --official` skips it."""
     paper_items: int = 0
     """How many items the paper has for it; 0 if that depends on settings."""
+    paper_clusters: int = 0
+    """How many clusters the items of the paper are in; 0 if that is not known."""
+    whole_file: str = ""
+    """The official file with all of the paper's items; without it, `run --official` plays those that are there."""
     substitutes: str = ""
     """What `run --official` plays in place of the paper's items, and why; empty if it plays the paper's."""
     power: str = ""

@@ -133,10 +133,15 @@ def remarks_on(run: AnyRun, **group: str) -> tuple[str, ...]:
 
 def part_of_paper(run: AnyRun, *, chosen: bool = False) -> str:
     """Which part of the paper's items an official run has; empty if all. `chosen`: it is a part, if nobody counted."""
-    total = next((task.paper_items for task in run.card.task if task.name == run.task), 0)
-    played = len({one.item.id for one in run.episodes() if one.score}) if run.official and (total or chosen) else total
-    said = f"{played} of the paper's {total} items" if total else f"only {played} of the paper's items"
-    return said if played != total else ""
+    task = next((task for task in run.card.task if task.name == run.task and run.official), None)
+    if task is None or not (chosen or task.paper_items or task.paper_clusters):
+        return ""
+    played = {one.item.id: one.item.cluster for one in run.episodes() if one.score}
+    if (clusters := len({*played.values()})) < task.paper_clusters:
+        return f"{clusters} of the paper's {task.paper_clusters} {task.cluster}s"
+    total = task.paper_items
+    said = f"{len(played)} of the paper's {total} items" if total else f"only {len(played)} of the official items"
+    return said if len(played) != total and (total or chosen) else ""
 
 
 def estimate(run: AnyRun, name: str, *, scale: float = 1.0, mark: str = "", **group: str) -> Estimate:

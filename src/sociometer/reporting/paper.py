@@ -136,7 +136,7 @@ def _head(columns: Sequence[PaperColumn]) -> list[str]:
 
 
 def _row(row: PaperRow, columns: Sequence[PaperColumn], marks: Mapping[str, str]) -> str:
-    letters = ",".join(marks[remark] for remark in row.remarks)
+    letters = ",".join(letter for remark, letter in marks.items() if remark in row.remarks)
     cells = [_cell(cell, column, row) for cell, column in zip(row.cells, columns, strict=True)]
     if letters:
         cells[0] += rf"$^{{\mathrm{{{letters}}}}}$"
@@ -245,7 +245,7 @@ def _name(value: dict[str, Any]) -> str:
     return ", ".join(dict.fromkeys(name for name in names if name)) or "a value"
 
 
-_MARKUP = re.compile(r"([\\`*_{}\[\]<>#|~&!])")
+_MARKUP = re.compile(r"([\\`*_{}\[\]<>#|~&])")
 
 
 def plain(text: str) -> str:
@@ -377,12 +377,11 @@ def write_pack(
             path.write_bytes(content)
     for name in before - set(files):
         (folder / name).unlink(missing_ok=True)
-    said = ((run, one) for run in runs for one in (run.part, unread_replies(run)) if one)
     tasks = Counter(run.run for run in runs)
-    named = ((f"{run.subject} ({run.task})" if tasks[run.run] > 1 else run.subject, one) for run, one in said)
-    on_part = tuple(dict.fromkeys(": ".join(pair) for pair in named))
+    named = ((f"{run.subject} ({run.task})" if tasks[run.run] > 1 else run.subject, run) for run in runs)
+    on_part = dict.fromkeys(f"{name}: {one}" for name, run in named for one in (run.part, unread_replies(run)) if one)
     paths = tuple(str(folder / name) for name in names)
-    return PaperPack(card.name, str(folder), tuple(written), paths, on_part, _unused(models or {}, facts))
+    return PaperPack(card.name, str(folder), tuple(written), paths, tuple(on_part), _unused(models or {}, facts))
 
 
 def _unused(models: Mapping[str, Mapping[str, str]], used: Sequence[Mapping[str, str]]) -> tuple[str, ...]:
@@ -404,23 +403,22 @@ def paper_runs(given: Sequence[StoredRun]) -> tuple[AnyRun, ...]:
         labels = people_of(run.store_path, run.id)
         # Other items have a row of their own beside those of the paper.
         other = run.subject in official and not run.official and not run.manifest.given_items
+        # The others are analyses of stored runs.
+        tests = [one for which in (False, True) for one in run.definition.card.default_tasks(official=which)]
         for task in run.tasks:
             known = contamination_note(run, task, where=False).removesuffix(".")
             view = run.summarised(task)
-            chosen = bool(run.manifest.config.limit or run.manifest.config.items or run.part(task))
-            part = part_of_paper(view, chosen=chosen) if _is_test(run, task) else ""
+            whole = {one.name: one.whole_file for one in view.card.task}.get(task, "")
+            limit = run.manifest.config.limit or 0
+            cut = 0 < limit <= run.manifest.shuffled.get(task, limit) or run.manifest.config.items or run.part(task)
+            chosen = whole not in ("", *run.manifest.data_files) or (bool(cut) and task in tests)
+            part = part_of_paper(view, chosen=chosen)
             view = structs.replace(view, subject=names[run.id], labels=labels, note=known, part=part)
             if other:
                 view = structs.replace(view, name=f"{view.name} ({run.manifest.whose_items} items)")
-            analysis = run.manifest.given_items and not _is_test(run, task)
+            analysis = run.manifest.given_items and task not in tests
             found.append(structs.replace(view, whose_items="runs") if analysis else view)
     return tuple(found)
-
-
-def _is_test(run: StoredRun, task: str) -> bool:
-    """Whether a task is the test itself, and not an analysis of stored runs."""
-    card = run.definition.card
-    return task in {*card.default_tasks(official=False), *card.default_tasks(official=True)}
 
 
 def claims_part(instrument: Instrument, parts: Sequence[PaperPart]) -> list[PaperPart]:

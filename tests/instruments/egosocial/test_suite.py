@@ -100,6 +100,7 @@ def test_a_column_with_our_own_items_has_a_star_in_every_file(tmp_path, monkeypa
     files = {path.name: path.read_text("utf-8") for path in (tmp_path / "paper").rglob("*") if path.suffix != ".svg"}
     tables = [text for name, text in files.items() if name.endswith((".csv", ".tex")) and "Hold'em" in text]
     assert len(tables) == 2
+    assert "*Entering Real Social World! Benchmarking" in files["README.md"] and ". ." not in files["README.md"]
     assert all("Hold'em*" in text and "opponents and hands are ours" in text for text in tables)
 
 
@@ -119,4 +120,6 @@ def test_table_3_says_that_new_world_is_ours_and_how_many_questions_the_paper_as
     said = parts["Table 3"].rows[0].remarks
     assert "Counterfact: 10 questions; the paper asked 100" in said
     assert any(remark.startswith("New World*: a file of ToMBench that we chose") for remark in said)
-    assert "ToMI: 2,664 questions; the paper asked 231" in parts["Table 2"].rows[0].remarks
+    said = parts["Table 2"].rows[0].remarks
+    assert [remark.partition(" with")[0] for remark in said] == ["ToMi: 2,664 questions"], "one for both persons"
+    assert "the key as released (reports and comparisons use a corrected key); the paper asked 231" in said[0]

@@ -39,8 +39,7 @@ class Column(Struct, frozen=True):
     """One column of the paper's tables (`published/columns.csv`): the measure that fills it, and its places there.
 
     `printed` is its name in the file of the table, `over` and `heading` are its headings. `different` says what
-    differs from the paper besides `ours`, and `asked` how many questions the paper asked, if that is another number
-    than the released files have.
+    differs from the paper besides `ours`, and `remark` what the row of every run says, as with how many questions.
     """
 
     table: str
@@ -53,7 +52,7 @@ class Column(Struct, frozen=True):
     over: str = ""
     heading: str = ""
     different: str = ""
-    asked: int = 0
+    remark: str = ""
 
     @property
     def group(self) -> dict[str, str]:
@@ -153,8 +152,9 @@ def _why_empty(runs: Sequence[AnyRun], columns: Sequence[Column]) -> str:
 def _remarks(run: AnyRun) -> tuple[str, ...]:
     """The remarks on a run, with its task if its items are not the paper's, or not all of them, or were not read."""
     of_task = (NOT_THE_PAPERS, run.part, unread_replies(run))
-    said = [f"{run.task}: {remark}" if remark in of_task else remark for remark in remarks_on(run)]
     columns = [column for column in COLUMNS if column.task == run.task]
+    name = next(filter(None, (column.name for column in columns)), run.task)
+    said = [f"{name}: {remark}" if remark in of_task else remark for remark in remarks_on(run)]
     said += [f"{one.name}{OURS}: {one.ours}" for one in columns if one.ours]
     if run.task == "blackjack":
         found, people, tied = _graded(run)
@@ -163,10 +163,8 @@ def _remarks(run: AnyRun) -> tuple[str, ...]:
             said.append(f"Blackjack: {found.items} hands graded by {graders}; {tied} have no majority")
         elif "judge" in run.roles:
             said.append(f"Blackjack: graded by a judge ({run.roles['judge']})")
-    for one in columns:
-        if one.asked and (played := run.summary.find(one.measure)) is not None and played.items != one.asked:
-            said.append(f"{one.name}: {played.items:,} questions; the paper asked {one.asked}")
-    return tuple(said)
+    measures = ((one, run.summary.find(one.measure)) for one in columns if one.remark)
+    return (*said, *(f"{one.name}: {one.remark.format(items=found.items)}" for one, found in measures if found))
 
 
 def _beliefs(given: PaperInput) -> PaperPart:
