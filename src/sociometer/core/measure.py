@@ -232,7 +232,7 @@ class Summary(Shown, frozen=True, omit_defaults=True):
             (row.name, ", ".join(row.group.values()) or "all", row.value, *_bounds(row.interval), row.items, row.note)
             for row in self.measures
         )
-        columns = ("measure", "group", "value", "low", "high", "items", "note")
+        columns = ("measure", "group", "value", "from", "to", "items", "note")
         return [Table("measures", "", columns, rows, " ".join(self.notes))]
 
 
