@@ -11,7 +11,7 @@ from sociometer.core.measure import POSITION_BIAS, Cell, Interval, Measure, Summ
 from sociometer.core.reply_kind import AGAIN
 from sociometer.core.settings import is_paper, without_folders
 from sociometer.core.task import TASK
-from sociometer.core.words import cell_text, counted, first_of, lowered
+from sociometer.core.words import cell_text, counted, first_of, levels_of, lowered
 from sociometer.results.candidates import MANY_UNREADABLE, contamination_note, run_labels
 from sociometer.results.ceiling import End, end_of
 from sociometer.results.measured import room_sentences
@@ -271,7 +271,7 @@ def _row(line: MeasureRow) -> tuple[Cell, ...]:
     return (
         line.task,
         line.card.title,
-        ", ".join(measure.group.values()).replace("_", " ") or "all",
+        ", ".join(levels_of(measure.group)).replace("_", " ") or "all",
         line.value,
         line.interval or None,
         line.chance_text,

@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from sociometer.core.card import MeasureCard
 from sociometer.core.measure import Cell, Table
-from sociometer.core.words import counted, listed, lowered, sentence, verb_of
+from sociometer.core.words import counted, levels_of, listed, lowered, sentence, verb_of
 from sociometer.results.verdicts import ComparedMeasure, Comparison
 from sociometer.statistics import formatting
 from sociometer.statistics.item_values import ItemValue
@@ -132,8 +132,7 @@ def _groups(rows: Sequence[ComparedMeasure]) -> list[str]:
 
 
 def _name(row: ComparedMeasure) -> str:
-    words = [level if len(level) > 2 else f"{facet} {level}" for facet, level in row.group.items()]
-    return " ".join(words).replace("_", " ")
+    return " ".join(levels_of(row.group)).replace("_", " ")
 
 
 def place_sentence(
