@@ -68,6 +68,7 @@ def _whole(row: ComparedMeasure, comparison: Comparison, named: bool) -> str:
         said = f"{second} and {first} are the same{on} within {within}: {second} {verb} {size_text(row)}"
     elif row.verdict.startswith("both"):
         seen = f"{second} {verb} {size_text(row)}{_would(row)}"
+        on += " overall" * any(other.group for other in comparison.measures)
         said = f"{second} and {first} are {row.verdict}{on}, where this test does not separate models: {seen}"
     elif row.verdict == "too few":
         count = counted(row.paired.clusters, row.paired.interval.scarce(comparison.cluster))
