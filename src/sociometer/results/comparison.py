@@ -312,7 +312,8 @@ def shared_differences(
     names = [shared.items[place] for place in places]
     one, two = ([table[name].value for name in names] for table in tables)
     clusters = [shared.clusters[place] for place in places]
-    return item_differences(one, two, clusters, binary=all(right_or_wrong(measure, table) for table in tables))
+    binary = all(right_or_wrong(measure, table) for table in tables)
+    return item_differences(one, two, clusters, binary=binary, scale=measure.scale)
 
 
 def _difference(
