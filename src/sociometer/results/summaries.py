@@ -420,7 +420,10 @@ def caveats(run: StoredRun) -> list[str]:
 
 
 def run_json(run: StoredRun) -> dict[str, Any]:
-    """A run with its summaries."""
+    """A run with its summaries; without the settings that its items do not follow."""
+    config = run.manifest.config
+    followed = {name: value for name, value in config.settings.items() if name in run.settings}
+    manifest = structs.replace(run.manifest, config=structs.replace(config, settings=followed))
     return {
         "run": run.id,
         "instrument": run.instrument,
@@ -433,7 +436,7 @@ def run_json(run: StoredRun) -> dict[str, Any]:
         "failures": run.failures(),
         "sampling": {} if run.people else run.sent_sampling(),
         "items": "substitute" if all(map(run.items_note, run.tasks)) else run.manifest.whose_items,
-        "manifest": structs.replace(run.manifest, official_files=run.official, norms=public_norms(run.manifest)),
+        "manifest": structs.replace(manifest, official_files=run.official, norms=public_norms(manifest)),
         "summaries": {task: _summary_json(run, task) for task in run.tasks},
     }
 

@@ -137,8 +137,11 @@ class StoredRun:
     @property
     def settings(self) -> Settings:
         """The settings of the run for tables and pages, with how the subject answered; paths without their folders."""
-        config = self.manifest.config
-        return Settings({**without_folders(self._instrument.card.setting, config.settings), **config.ways})
+        config, card = self.manifest.config, self._instrument.card
+        own = config.official and {*config.tasks} <= {*card.default_tasks(official=True)}
+        idle = {one.name for one in card.setting if one.bundled and own}
+        shown = {**without_folders(card.setting, config.settings), **config.ways}
+        return Settings({name: value for name, value in shown.items() if name not in idle})
 
     def count_replies(self) -> int:
         """How many replies of the subject this run stored; 0 if it needed no server."""
