@@ -660,7 +660,7 @@ def test_a_setting_given_as_an_option_is_told_where_it_goes(store):
 
 def test_results_can_be_printed(store, tmp_path):
     one, two = (sm.run("sesi", model=f"baseline/{name}", limit=20, store=store) for name in ("oracle", "random"))
-    assert str(one.summary()).splitlines()[1].split()[:4] == ["accuracy", "all", "1", "0.77"]
+    assert str(one.summary()).splitlines()[1].split()[:4] == ["accuracy", "all", "1.00", "0.77"]
     assert str(sm.compare(one, two)).startswith("baseline/random is worse than baseline/oracle: ")
     drawn = sm.report([one, two], tmp_path / "profile.svg", figure="profile")
     assert drawn.read_text(encoding="utf-8").startswith("<svg")

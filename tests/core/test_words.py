@@ -5,7 +5,7 @@ import unicodedata
 
 import pytest
 
-from sociometer.core.words import in_one_line, texts_in_item, visible
+from sociometer.core.words import in_one_line, levels_of, texts_in_item, visible
 
 EVERY = "".join(map(chr, range(sys.maxunicode + 1)))
 
@@ -39,3 +39,9 @@ def test_every_character_is_shown_or_marked_by_its_class_alone():
 def test_the_texts_of_an_item_come_in_their_order_without_the_fields_left_out():
     item = {"id": "a", "story": "Once.", "options": ["one", {"text": "two", "id": "b"}, 3], "note": None}
     assert list(texts_in_item(item, "id")) == ["Once.", "one", "two"]
+
+
+def test_a_level_that_is_a_number_or_a_code_has_the_name_of_its_facet():
+    assert [*levels_of({"story type": "true_belief", "order": "1"})] == ["true_belief", "order 1"]
+    assert [*levels_of({"options": "4"}), *levels_of({"age": "30–39"})] == ["options 4", "age 30–39"]
+    assert [*levels_of({"language": "zh"}), *levels_of({"人群": "学生们"})] == ["language zh", "学生们"]

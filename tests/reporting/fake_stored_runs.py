@@ -52,7 +52,7 @@ class FakeStoredRun:
         self.created = "2026-01-02 03:04 UTC"
         self.status = "finished"
         self.official = False
-        config = SimpleNamespace(official=False, subject=subject, checkpoint=None, until=None, label="")
+        config = SimpleNamespace(official=False, subject=subject, checkpoint=None, until=None, label="", settings={})
         self.manifest = SimpleNamespace(config=config, roles={})
         self.record = SimpleNamespace(name="")
         self.store_path = None

@@ -348,7 +348,7 @@ def test_the_finding_of_two_is_the_verdict_and_of_many_the_ranking():
     near = findings_of(gather(_measured("ab", a=[1.0] * 40, b=[1.0] * 39 + [0.0]), evidence=0))
     assert "both at the top" in near[0] and "40 items detect" in near[0] and "80 % power" not in near[0], near
     top = findings_of(gather(_measured("ab", a=[1.0] * 40, b=[1.0] * 40), evidence=0))
-    assert top[0].startswith("b and a are both at the top, where this test does not separate models: ")
+    assert top[0].startswith("b and a are both at the top overall, where this test does not separate models: ")
     assert len(top) == 1, "the test is called full once"
     same = findings_of(gather(_measured("ab"), evidence=0))
     assert same[0] == "40 items show no clear difference in accuracy: b is as high as a [−7, 7]."

@@ -7,8 +7,8 @@ import sys
 
 import pytest
 
-from sociometer.core.measure import Table
-from sociometer.reporting.terminal import Display, cell_text, fitted, print_text, text_of
+from sociometer.core.measure import Interval, Measure, Summary, Table
+from sociometer.reporting.terminal import Display, cell_text, fitted, print_text, text_of, with_texts
 
 WIDE = Table(
     "wide",
@@ -152,6 +152,17 @@ def test_bounds_are_one_column_and_set_the_decimals():
     text = text_of(table)
     assert text.columns == ("who", "value", "95 % interval", "p")
     assert text.rows == (("a", "12 %", "5 to 21 %", "< .001"),)
+
+
+def test_a_summary_has_one_number_of_decimals_in_a_row_and_says_where_bounds_are_missing():
+    measures = (
+        Measure("accuracy", 0.2, interval=Interval(0.101, 0.349), items=40),
+        Measure("accuracy", 0.27, {"kind": "rare"}, Interval(0.0972, 0.5681), items=11),
+        Measure("accuracy", 0.25, {"kind": "few"}, Interval(None, None), items=4),
+    )
+    rows = with_texts(next(iter(Summary(measures)._shown()))).rows
+    found = [row[2:4] for row in rows]
+    assert found == [("0.20", "0.10 to 0.35"), ("0.27", "0.10 to 0.57"), ("0.25", "too few")]
 
 
 def test_the_numbers_of_a_column_have_as_many_decimals():

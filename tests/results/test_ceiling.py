@@ -151,6 +151,15 @@ def test_two_runs_at_chance():
     assert said.startswith("B and A are both at chance, where this test does not separate models: ")
 
 
+def test_two_runs_at_chance_overall_may_differ_on_groups():
+    facets = [{"ability": "empathy" if place % 2 else "influence"} for place in range(120)]
+    first = [float(place % 8 in (0, 2)) for place in range(120)]
+    second = [float(place % 8 in (1, 3)) for place in range(120)]
+    (found,) = compare([played("A", first, facets=facets), played("B", second, facets=facets)])
+    assert [row.verdict for row in found.measures] == ["both at chance", "worse", "better"]
+    assert str(found).startswith("B and A are both at chance overall, where this test does not separate models: ")
+
+
 def test_a_report_and_a_profile_do_not_count_such_tests_as_equality():
     lines = profile_lines([played("A", right(40, 40)), played("B", right(39, 40))])
     assert ends_sentences(lines)[0] == ("At the top: tact/questions, which cannot show whether such models are equal.")

@@ -105,6 +105,17 @@ def test_a_difference_without_variation_is_no_certainty():
     assert "0.50 lower [the same on every item]" in found.sentence
 
 
+def test_two_counts_that_are_zero_on_every_item_have_an_interval_if_there_is_a_highest_value():
+    of = card("number", "neither")
+    leaks = structs.replace(of, measure=tuple(structs.replace(one, low=0.0, high=10.0) for one in of.measure))
+    (found,) = compare([fake_run("A", [0.0] * 20, of=leaks), fake_run("B", [0.0] * 20, of=leaks)])
+    (right,) = compare([fake_run("A", [0] * 20), fake_run("B", [0] * 20)])
+    assert found.interval.low == pytest.approx(10 * right.low) and found.high == pytest.approx(10 * right.high)
+    assert found.verdict == "cannot tell" and found.interval.method == right.interval.method
+    (middle,) = compare([fake_run("A", [2.0] * 20, of=leaks), fake_run("B", [2.0] * 20, of=leaks)])
+    assert str(middle.interval) == "the same on every item"
+
+
 @pytest.mark.slow
 def test_false_alarms_of_the_verdict_stay_below_six_percent():
     rng = np.random.default_rng(5)

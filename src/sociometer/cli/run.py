@@ -245,9 +245,8 @@ def _tell_of_stand_ins(plans: list[ReadPlan]) -> None:
         if role not in plan.config.roles and role in plan.bindings
     ]
     for plan in plans:
-        if plan.instrument.notices is not None:
-            players = {role: binding.label for role, binding in plan.bindings.items()}
-            said += plan.instrument.notices(players, plan.config.roles, plan.instrument.card.version)
+        players = {role: binding.label for role, binding in plan.bindings.items()}
+        said += plan.instrument.notices(players, plan.config.roles, plan.instrument.card.version)
     for sentence in dict.fromkeys(said):
         print_text(sentence, err=True)
 

@@ -37,7 +37,7 @@ class Instrument:
         paper: Callable[[PaperInput], Sequence[PaperPart]] | None = None,
         authors_prompts: Callable[[Settings, Sequence[str]], Iterable[AuthorsPrompt]] | None = None,
         replications: Callable[[], ReplicationPlan] | None = None,
-        notices: Callable[[Mapping[str, str], Mapping[str, str], str], Iterable[str]] | None = None,
+        notices: Callable[[Mapping[str, str], Mapping[str, str], str], Iterable[str]] = lambda *_: (),
         caveat: Callable[[AnyRun], str] = lambda run: "",
     ) -> None:
         """`folder` holds card, prompts and data; `beside` draws what is shown next to a transcript.
@@ -45,7 +45,8 @@ class Instrument:
         `authors_prompts` gives the prompts of the authors that these settings and tasks need (`--wording paper`),
         `replications` the published rows that `sociometer paper replicate` plays. `paper` fills every table and figure
         of the paper for `sociometer paper`, or says why it cannot. `notices` gives what `run` says about the players of
-        a run, from their names and from what the user typed, by role, and the version, before it starts. `caveat` gives
+        a run, from their names and from what the user typed (nothing: what must be beside its numbers), by role, and
+        the version. `caveat` gives
         what the first lines of a report must say beside the numbers of a run; empty for nothing.
         """
         self.folder = folder

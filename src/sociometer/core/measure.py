@@ -11,7 +11,7 @@ from msgspec import Struct, structs
 from sociometer.core.errors import unknown
 from sociometer.core.lazy import require
 from sociometer.core.stopping import StoppingRecord
-from sociometer.core.words import cell_text, counted, plain_number
+from sociometer.core.words import cell_text, counted, levels_of, plain_number
 
 Cell = str | int | float | bool | None
 
@@ -229,10 +229,10 @@ class Summary(Shown, frozen=True, omit_defaults=True):
     def _shown(self) -> Iterable[Table]:
         """Every measure with its interval, its counts and its notes."""
         rows = tuple(
-            (row.name, ", ".join(row.group.values()) or "all", row.value, *_bounds(row.interval), row.items, row.note)
+            (row.name, ", ".join(levels_of(row.group)) or "all", row.value, *_bounds(row.interval), row.items, row.note)
             for row in self.measures
         )
-        columns = ("measure", "group", "value", "low", "high", "items", "note")
+        columns = ("measure", "group", "value", "from", "to", "items", "note")
         return [Table("measures", "", columns, rows, " ".join(self.notes))]
 
 

@@ -39,6 +39,9 @@ class Setting(Struct, frozen=True, forbid_unknown_fields=True):
     form: bool = False
     """Whether its values are forms of one test: tables name the chosen one, and `plan` shows the cost of each."""
 
+    bundled: bool = False
+    """Whether only bundled items follow it: a run of official ones, which have their own language, does not show it."""
+
     def is_default(self, value: object) -> bool:
         """Whether a stored value is the default."""
         chosen = tuple(value) if isinstance(value, list) else value

@@ -205,6 +205,8 @@ class RunView(Struct, Generic[ItemT, OutcomeT], frozen=True):
     """Its stored summary; empty in a view that was not asked for it."""
     note: str = ""
     """A caveat that must appear next to its numbers."""
+    others: str = ""
+    """What the instrument says of who plays the other roles, such as a simulator that nobody checked."""
     part: str = ""
     """Which part of the paper's items it has; empty if it has all. Only the tables of a paper have it."""
     failed: str = ""

@@ -1,7 +1,7 @@
 """Small parts of sentences and tables: counts, groups, lists, names, numbers and cells."""
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Any, TypeVar
 
@@ -51,6 +51,12 @@ def first_of(names: Sequence[str], most: int) -> str:
 def lowered(title: str) -> str:
     """A title inside a sentence: its first letter is small, unless it begins with an abbreviation."""
     return title if title[1:2].isupper() or not title else title[0].lower() + title[1:]
+
+
+def levels_of(group: Mapping[str, str]) -> Iterator[str]:
+    """The levels of a group; a number or a code has the name of its facet with it: “order 2”, “language zh”."""
+    for facet, level in group.items():
+        yield level if len(level) > 2 and any(map(str.isalpha, level)) else f"{facet} {level}"
 
 
 def verb_of(subject: str) -> str:

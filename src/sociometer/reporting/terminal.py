@@ -136,9 +136,9 @@ def _text_columns(table: Table, rows: Sequence[Sequence[Cell]]) -> tuple[list[st
         numeric = bool(rows) and all(isinstance(cell, int | float | None) for cell in column)
         numeric = numeric and not any(isinstance(cell, bool) for cell in column)
         if head == "from" and table.columns[place + 1 : place + 2] == ("to",):
-            own = _bounds_after(table, rows, place - 1)
+            own = zip(_bounds_after(table, rows, place - 1), column, strict=True)
             heads.append(INTERVAL)
-            texts.append([interval_text(interval, unit or "number") or "–" for interval in own])
+            texts.append([interval_text(one, unit or "number") or cell_text(low) for one, low in own])
             right.append(False)
             place += 2
             continue

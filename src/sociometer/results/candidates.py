@@ -60,7 +60,7 @@ def _facts(run: StoredRun) -> dict[str, SettingValue]:
     """What can differ between runs of a subject: settings, models in other roles, official items."""
     view = run.view(run.tasks[0])
     others = {role: name for role, name in view.roles.items() if role != SUBJECT}
-    return {**view.settings, **others, "official items": run.official}
+    return {**run.manifest.config.settings, **view.settings, **others, "official items": run.official}
 
 
 def setting_words(value: SettingValue) -> str:

@@ -199,6 +199,7 @@ def _pair(first: _Side, second: _Side, measures: Sequence[MeasureCard]) -> _Pair
     rows: list[UncorrectedDifference] = []
     notes = [f"both have {one.item_set}"] if one.whose_items in ("official", "own") else []
     notes += [f"{side.subject}: {side.note}" for side in (one, two) if side.note]
+    notes += filter(None, dict.fromkeys((one.others, two.others)))
     notes += [f"settings differ in {text}" for text in differing_settings(one, two)]
     for measure in measures:
         both = first.of(measure), second.of(measure)
@@ -311,7 +312,8 @@ def shared_differences(
     names = [shared.items[place] for place in places]
     one, two = ([table[name].value for name in names] for table in tables)
     clusters = [shared.clusters[place] for place in places]
-    return item_differences(one, two, clusters, binary=all(right_or_wrong(measure, table) for table in tables))
+    binary = all(right_or_wrong(measure, table) for table in tables)
+    return item_differences(one, two, clusters, binary=binary, scale=measure.scale)
 
 
 def _difference(

@@ -10,7 +10,7 @@ from sociometer.core.card import Card, MeasureCard
 from sociometer.core.hints import hint
 from sociometer.core.measure import Measure, PublishedFigure, Table
 from sociometer.core.paper import PrintedFigure, Replication
-from sociometer.core.words import grouped, plain_number
+from sociometer.core.words import grouped, levels_of, plain_number
 from sociometer.statistics.formatting import interval_text, number
 from sociometer.store.stored_run import StoredRun
 
@@ -185,7 +185,7 @@ def replication_table(instrument: str, found: Sequence[ReplicatedFigure]) -> Tab
             (
                 f"{one.row}, {one.about}" if one.about else one.row,
                 one.figure.where,
-                one.figure.measure + (f" ({', '.join(one.figure.group.values())})" if one.figure.group else ""),
+                one.figure.measure + (f" ({', '.join(levels_of(one.figure.group))})" if one.figure.group else ""),
                 number(one.figure.value, unit, digits),
                 number(one.measure.value, unit, digits),
                 interval_text(interval, unit, "too few items", digits) or None,

@@ -11,7 +11,7 @@ from sociometer.core.measure import POSITION_BIAS, Cell, Interval, Measure, Summ
 from sociometer.core.reply_kind import AGAIN
 from sociometer.core.settings import is_paper, without_folders
 from sociometer.core.task import TASK
-from sociometer.core.words import cell_text, counted, first_of, lowered
+from sociometer.core.words import cell_text, counted, first_of, levels_of, lowered
 from sociometer.results.candidates import MANY_UNREADABLE, contamination_note, run_labels
 from sociometer.results.ceiling import End, end_of
 from sociometer.results.measured import room_sentences
@@ -271,7 +271,7 @@ def _row(line: MeasureRow) -> tuple[Cell, ...]:
     return (
         line.task,
         line.card.title,
-        ", ".join(measure.group.values()).replace("_", " ") or "all",
+        ", ".join(levels_of(measure.group)).replace("_", " ") or "all",
         line.value,
         line.interval or None,
         line.chance_text,
@@ -420,7 +420,10 @@ def caveats(run: StoredRun) -> list[str]:
 
 
 def run_json(run: StoredRun) -> dict[str, Any]:
-    """A run with its summaries."""
+    """A run with its summaries; without the settings that its items do not follow."""
+    config = run.manifest.config
+    followed = {name: value for name, value in config.settings.items() if name in run.settings}
+    manifest = structs.replace(run.manifest, config=structs.replace(config, settings=followed))
     return {
         "run": run.id,
         "instrument": run.instrument,
@@ -433,7 +436,7 @@ def run_json(run: StoredRun) -> dict[str, Any]:
         "failures": run.failures(),
         "sampling": {} if run.people else run.sent_sampling(),
         "items": "substitute" if all(map(run.items_note, run.tasks)) else run.manifest.whose_items,
-        "manifest": structs.replace(run.manifest, official_files=run.official, norms=public_norms(run.manifest)),
+        "manifest": structs.replace(manifest, official_files=run.official, norms=public_norms(manifest)),
         "summaries": {task: _summary_json(run, task) for task in run.tasks},
     }
 

@@ -8,7 +8,7 @@ from msgspec import Struct, field, structs
 from sociometer.core.card import MeasureCard
 from sociometer.core.errors import UsageError, unknown
 from sociometer.core.measure import Interval, Measure, Shown
-from sociometer.core.words import grouped, plural
+from sociometer.core.words import grouped, levels_of, plural
 from sociometer.statistics.formatting import adding_decimals, scale_and_digits, verdict_marks
 from sociometer.statistics.paired import PairedDifference, Verdict, influence_table, simultaneous, verdict_of
 from sociometer.statistics.power import detectable_difference
@@ -117,7 +117,7 @@ class ComparedMeasure(Shown, frozen=True):
         return self.paired.interval.high
 
     def __str__(self) -> str:
-        said = Measure(", ".join((self.name, *self.group.values())), self.value, interval=self.paired.interval)
+        said = Measure(", ".join((self.name, *levels_of(self.group))), self.value, interval=self.paired.interval)
         return f"{structs.replace(said, items=self.paired.items)}: {self.verdict_text}"
 
     @property

@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from sociometer.core.card import MeasureCard
 from sociometer.core.measure import Cell, Table
-from sociometer.core.words import counted, listed, lowered, sentence, verb_of
+from sociometer.core.words import counted, levels_of, listed, lowered, sentence, verb_of
 from sociometer.results.verdicts import ComparedMeasure, Comparison
 from sociometer.statistics import formatting
 from sociometer.statistics.item_values import ItemValue
@@ -68,6 +68,7 @@ def _whole(row: ComparedMeasure, comparison: Comparison, named: bool) -> str:
         said = f"{second} and {first} are the same{on} within {within}: {second} {verb} {size_text(row)}"
     elif row.verdict.startswith("both"):
         seen = f"{second} {verb} {size_text(row)}{_would(row)}"
+        on += " overall" * any(other.group for other in comparison.measures)
         said = f"{second} and {first} are {row.verdict}{on}, where this test does not separate models: {seen}"
     elif row.verdict == "too few":
         count = counted(row.paired.clusters, row.paired.interval.scarce(comparison.cluster))
@@ -132,8 +133,7 @@ def _groups(rows: Sequence[ComparedMeasure]) -> list[str]:
 
 
 def _name(row: ComparedMeasure) -> str:
-    words = [level if len(level) > 2 else f"{facet} {level}" for facet, level in row.group.items()]
-    return " ".join(words).replace("_", " ")
+    return " ".join(levels_of(row.group)).replace("_", " ")
 
 
 def place_sentence(

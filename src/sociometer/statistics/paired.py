@@ -207,6 +207,8 @@ class Differences(Struct, frozen=True):
     binary: bool
     disagreement: float = 0.0
     """The share of single answers, right or wrong, on which the two differ: E[a(1 − b) + b(1 − a)] of the averages."""
+    span: float = 0.0
+    """The length of the scale of graded values of which each side has one end on every item; else 0."""
 
     @property
     def freedom(self) -> float:
@@ -219,7 +221,8 @@ class Differences(Struct, frozen=True):
         Few or one-sided differences must not give a narrow interval, so k/2 items are added in each direction, as large
         as the usual nonzero difference (for right or wrong: 1): d̃ ± t √((q̃ − d̃²) / (n + k)), with d̃ and q̃ the mean
         difference and the mean squared difference over the n + k items. For right or wrong k is 2, for other values
-        twice the share of items without a difference; without such items this is the t interval. The quantile is normal
+        twice the share of items without a difference; without such items this is the t interval. Equal differences
+        of graded values at the ends of their scale are shares of it, right or wrong. The quantile is normal
         for single right-or-wrong items, else that of t with `freedom`. Graded differences can be skewed: the side of
         the longer tail is moved outwards by (1 + 2t²) skew / 6√G errors, over G clusters.
         References: Bonett, D. G., and Price, R. M. (2012). JEBS 37; Johnson, N. J. (1978). Modified t tests and
@@ -228,10 +231,10 @@ class Differences(Struct, frozen=True):
         count = len(self.clusters)
         if count < MINIMUM_CLUSTERS:
             return too_few(count, level)
-        low, high = difference_bounds(self.values[:, None], self.codes, np.array([self.binary]), level)
-        steady = not self.binary and low[0] == high[0]
-        method = NO_VARIATION if steady else "Bonett-Price on the effective sample size"
-        return Interval(float(low[0]), float(high[0]), level, method, count)
+        span, ends = self.span or 1.0, np.array([self.binary or self.span > 0])
+        low, high = difference_bounds(self.values[:, None] / span, self.codes, ends, level)
+        method = NO_VARIATION if not ends[0] and low[0] == high[0] else "Bonett-Price on the effective sample size"
+        return Interval(span * float(low[0]), span * float(high[0]), level, method, count)
 
     def p_value(self) -> float:
         """The largest error rate at which the interval includes zero; without an interval, that of sign flips."""
@@ -320,11 +323,12 @@ def item_differences(
     *,
     items: Labels | None = None,
     binary: bool | None = None,
+    scale: tuple[float, float] | None = None,
 ) -> Differences:
     """The item differences of two subjects whose values are given in the same order.
 
     Repeats of one item (equal labels in `items`) are averaged first. Values that are all 0 or 1 are treated as right
-    or wrong unless `binary` is given.
+    or wrong unless `binary` is given. Equal differences of values at the ends of a `scale` have an interval.
     """
     one, two = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
     if one.shape != two.shape:
@@ -340,7 +344,9 @@ def item_differences(
     names = range(count) if labels is None else [labels[place] or ("", int(place)) for place in places.tolist()]
     left, right = (item_means(side, None, items)[0] for side in (one, two))
     disagreement = float((left + right - 2 * left * right).mean())
-    return Differences(values, codes, tuple(names), float(left.mean()), float(right.mean()), binary, disagreement)
+    steady = not binary and len({*left.tolist()}) == len({*right.tolist()}) == 1
+    span = scale[1] - scale[0] if scale and steady and {left[0], right[0]} <= {*scale} else 0.0
+    return Differences(values, codes, tuple(names), float(left.mean()), float(right.mean()), binary, disagreement, span)
 
 
 def paired_difference(

@@ -19,7 +19,7 @@ from sociometer.core.session import DrawnRequest, Vectors
 from sociometer.core.settings import Settings, without_folders
 from sociometer.core.stopping import StoppingRecord
 from sociometer.core.task import AnyRun, Episode, Failure, Item, RunView, Score, Task, order_of_play
-from sociometer.core.words import grouped
+from sociometer.core.words import grouped, sentence
 from sociometer.store.past_tasks import past_measures, with_past_tasks
 from sociometer.store.place import StorePlace
 from sociometer.store.records import Manifest, RunRecord, RunStatus, Spent
@@ -137,8 +137,11 @@ class StoredRun:
     @property
     def settings(self) -> Settings:
         """The settings of the run for tables and pages, with how the subject answered; paths without their folders."""
-        config = self.manifest.config
-        return Settings({**without_folders(self._instrument.card.setting, config.settings), **config.ways})
+        config, card = self.manifest.config, self._instrument.card
+        own = config.official and {*config.tasks} <= {*card.default_tasks(official=True)}
+        idle = {one.name for one in card.setting if one.bundled and own}
+        shown = {**without_folders(card.setting, config.settings), **config.ways}
+        return Settings({name: value for name, value in shown.items() if name not in idle})
 
     def count_replies(self) -> int:
         """How many replies of the subject this run stored; 0 if it needed no server."""
@@ -265,6 +268,7 @@ class StoredRun:
             as_in_paper=self.manifest.config.official,
             baseline=SUBJECT in self.manifest.roles and self.manifest.roles[SUBJECT].identity.wire == "baseline",
             people=self.people,
+            others="; ".join(self._instrument.notices(self.manifest.other_roles, {}, self.version)),
         )
 
     def _times(self, task: str) -> tuple[float, ...]:
@@ -358,7 +362,8 @@ class StoredRun:
     def summary(self, task: str = "") -> Summary:
         """The summary of a task; for a run in progress or killed, computed from the episodes so far."""
         name, summary = self.task(task).name, self.kept_summary(task)
-        notes = filter(None, (self.past_note(name), self.items_note(name)))
+        others = sentence(self._whole_view(name, scored=False).others)
+        notes = filter(None, (self.past_note(name), self.items_note(name), others))
         return structs.replace(summary, notes=(*notes, *summary.notes))
 
     def kept_summary(self, task: str = "") -> Summary:

@@ -4,9 +4,13 @@ from collections import Counter
 
 import pytest
 
+import sociometer as sm
 from sociometer.core.errors import DataError
 from sociometer.instruments.sage.items import PROFILES, bundled, read_built, read_profiles
 from sociometer.instruments.sage.person.emotion import CARDS, INTENTIONS, find_leak, intention_of_task
+from sociometer.reporting.page import chosen_settings
+from sociometer.results.candidates import run_labels
+from sociometer.results.summaries import run_json
 
 ENGLISH = list(bundled("en"))
 CHINESE = list(bundled("zh"))
@@ -104,3 +108,13 @@ def test_a_profile_speaks_of_the_person_in_the_third_person_only():
     for card in CARDS.values():
         assert not re.search(r"\b(?:I|me|my|you|your|yourself)\b", card.sentence("en")), card.key
         assert not re.search("[你我]", card.sentence("zh")), card.key
+
+
+def test_the_language_of_the_bundled_scenarios_is_no_setting_of_a_run_of_official_ones(tmp_path, official):
+    given = {"model": "baseline/random", "limit": 1, "store": tmp_path / "s.db"}
+    bundled = sm.run("sage", **given)
+    own = sm.run("sage", official=True, data=official.parent, **given)
+    assert chosen_settings(bundled.view())["language"] == "en" and "language" not in chosen_settings(own.view())
+    assert "language" not in run_json(own)["manifest"].config.settings
+    assert own.manifest.config.settings["language"] == "en", "the record stays as it is"
+    assert run_labels([bundled, own]) == {bundled.id: "baseline/random", own.id: "baseline/random (official items)"}

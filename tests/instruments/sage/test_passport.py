@@ -11,6 +11,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
+import sociometer as sm
 from servers.openai import OpenAIServer
 from sociometer.cli.main import run_command
 from sociometer.core.errors import Unreachable
@@ -18,6 +19,7 @@ from sociometer.instruments.sage import passport
 from sociometer.instruments.sage.items import bundled
 from sociometer.instruments.sage.passport import examine, judge, kept_at, own_probes, released_probes
 from sociometer.instruments.sage.person.emotion import is_refusal
+from sociometer.reporting.content import gather
 
 from .people import Chair, InTurn, Says, emotion_json, reply_json
 
@@ -130,9 +132,11 @@ def test_a_passport_made_before_says_that_its_agreement_is_by_the_old_rule(rehea
     del before["beyond"]
     kept_at("simulator").parent.mkdir(parents=True)
     kept_at("simulator").write_text(json.dumps(before), "utf-8")
-    (said,) = passport.notices({"simulator": "simulator"}, {}, "9")
+    (said,) = passport.notices({"simulator": "simulator"}, {"simulator": "simulator"}, "9")
     assert "by the rule before version 9, which a judge who ignores the reply can pass" in said
     assert "rule before" not in found.line
+    (short,) = passport.notices({"simulator": "simulator"}, {}, "9")
+    assert short == f"the person is played by simulator, whose passport (version 8) says: {found.verdict}"
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -237,6 +241,21 @@ def test_refusals_of_the_release_are_recognised(released_talks):
     for path, _, dialogue in released_talks:
         counts[path.parent.name] += sum(is_refusal(turn.words) for turn in dialogue.turns)
     assert counts["transcripts"] == 0 and counts["transcripts-judge-gpt-4o"] == 7, "of the four files here"
+
+
+def test_who_plays_the_person_is_beside_the_numbers_and_the_verdict(tmp_path, capsys, monkeypatch):
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "home"))
+    monkeypatch.chdir(tmp_path)
+    words = ["run", "sage", "--model", "baseline/random", "--limit", "10", "--turns", "1", "--store", "s.db"]
+    for label in ("one", "two"):
+        assert run_command([*words, "--role", "simulator=baseline/random", "--label", label]) == 0
+    for shown in (["show", "one"], ["show", "one", "--json"], ["compare", "one", "two"]):
+        capsys.readouterr()
+        assert run_command([*shown, "--store", "s.db"]) == 0
+        said = re.sub(r"\s+", " ", capsys.readouterr().out)
+        assert said.count("played by baseline/random, which has no passport and is not checked against people") == 1
+    content = gather([sm.get_run(label, store="s.db") for label in ("one", "two")])
+    assert content.chapters[0].caveat.startswith("the person is played by baseline/random, which has no passport")
 
 
 def test_the_command_writes_a_page_and_run_prints_the_verdict(tmp_path, capsys, monkeypatch):

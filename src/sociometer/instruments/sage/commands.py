@@ -17,7 +17,7 @@ from sociometer.core.language import EVERY, languages_in
 from sociometer.core.measure import Cell, Table
 from sociometer.core.settings import Settings
 from sociometer.core.task import AnyRun, Item
-from sociometer.core.words import first_of, grouped
+from sociometer.core.words import first_of, grouped, levels_of
 from sociometer.instruments.sage import build, people_talks, samples
 from sociometer.instruments.sage import passport as passports
 from sociometer.instruments.sage.analyses.stability import contexts
@@ -391,7 +391,7 @@ def _range(what: str, runs: Sequence[Run], names: Sequence[str], card: Card) -> 
 
 def _measures_table(what: str, runs: Sequence[Run], names: Sequence[str]) -> Table:
     rows = [
-        (name, measure.name, ", ".join(measure.group.values()), measure.value, *ends(measure.interval),
+        (name, measure.name, ", ".join(levels_of(measure.group)), measure.value, *ends(measure.interval),
          measure.items, measure.errors, measure.note)
         for name, run in zip(names, runs, strict=True)
         for measure in run.summary(what).measures

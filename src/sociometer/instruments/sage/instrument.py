@@ -87,4 +87,5 @@ INSTRUMENT = Instrument(
     authors_prompts=authors_prompts,
     replications=reproduce.replications,
     notices=passport.notices,
+    caveat=lambda run: run.others,
 )  # fmt: skip

@@ -42,6 +42,7 @@ ARMS = ("good", "stock", "cold", "cruel")
 SETS = ("known", "held")
 OTHER = "other"
 """The second of two replies that a person saw."""
+_WITHOUT = "which has no passport and is not checked against people"
 _TIMES = 5
 _START = 40
 _REPLIES_TO_AN_OPENING = 4
@@ -552,19 +553,23 @@ def kept_passport(simulator: str) -> Passport | None:
 
 
 def notices(players: Mapping[str, str], typed: Mapping[str, str], version: str) -> list[str]:
-    """What `run` says about the simulators: the verdict of their passport, or that they have none."""
+    """The verdict of each simulator's passport, or that it has none: for `run`, or in short if nothing was typed."""
     said = []
     for role, name in players.items():
         if not role.startswith(("simulator", "person")) or name.startswith("sage/"):
             continue
-        if (found := kept_passport(name)) is None:
+        found = kept_passport(name)
+        if not typed:
+            which = f"whose passport (version {found.version}) says: {found.verdict}" if found else _WITHOUT
+            said.append(f"the person is played by {name}, {which}")
+        elif found is None:
             said.append(
                 f"sage: {name} has no passport, which says whether it is fit to play the person, and is not checked"
                 f" against people: {hint('sage passport --role', f'simulator={typed.get(role, name)}')}"
             )
-            continue
-        old = f" Made with version {found.version} of sage; make it anew." if found.version != version else ""
-        said.append(f"sage: {found.line}{old}")
+        else:
+            old = f" Made with version {found.version} of sage; make it anew." if found.version != version else ""
+            said.append(f"sage: {found.line}{old}")
     return said
 
 
