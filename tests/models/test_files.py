@@ -23,7 +23,7 @@ MODEL = LocalModel(
 @pytest.fixture(autouse=True)
 def cache(tmp_path, monkeypatch):
     monkeypatch.setenv("SOCIOMETER_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setitem(files.LOCAL_MODELS, "pretend", MODEL)
+    monkeypatch.setitem(files.local_models(), "pretend", MODEL)
     return tmp_path / "cache" / "models"
 
 
@@ -201,7 +201,7 @@ class Hub:
 def hub(monkeypatch):
     pytest.importorskip("huggingface_hub")
     monkeypatch.setitem(
-        files.LOCAL_MODELS, "open", LocalModel("a model", "MIT", "weights.gguf", repository="owner/name")
+        files.local_models(), "open", LocalModel("a model", "MIT", "weights.gguf", repository="owner/name")
     )
     with Hub() as running:
         monkeypatch.setenv("HF_ENDPOINT", running.url)

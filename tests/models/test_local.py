@@ -13,7 +13,7 @@ import pytest
 from sociometer.core.conversation import Request, Sampling, Schema, result, spoken, user
 from sociometer.core.errors import MachineryError, UsageError
 from sociometer.core.tools import Tool, read_content
-from sociometer.models.files import LOCAL_MODELS
+from sociometer.models.files import local_models
 from sociometer.models.local import chat_body, chat_template, threads_of
 from sociometer.models.openai import read_completion
 from sociometer.models.presets import ModelOptions
@@ -80,7 +80,7 @@ async def failed(answer):
 
 
 def test_its_revision_is_the_checksum_of_its_file(heard):
-    assert heard["identity"].revision == LOCAL_MODELS["smollm2-135m"].sha256
+    assert heard["identity"].revision == local_models()["smollm2-135m"].sha256
     assert heard["identity"].certain
     assert heard["identity"].stand_in
 
@@ -115,14 +115,14 @@ def test_a_file_of_ones_own_is_played_under_its_name(embedded_model, tmp_path):
     shutil.copy(embedded_model, copy)
     player = resolve(f"local/{copy}")
     assert player.identity.name == "mine.gguf"
-    assert player.identity.revision == LOCAL_MODELS["smollm2-135m"].sha256
+    assert player.identity.revision == local_models()["smollm2-135m"].sha256
 
 
 def test_a_revision_of_ones_own_is_kept_beside_the_checksum(embedded_model, tmp_path):
     copy = tmp_path / "mine.gguf"
     shutil.copy(embedded_model, copy)
     revision = resolve(f"local/{copy}", ModelOptions(revision="step-4000")).identity.revision
-    assert revision == f"step-4000 sha256:{LOCAL_MODELS['smollm2-135m'].sha256}"
+    assert revision == f"step-4000 sha256:{local_models()['smollm2-135m'].sha256}"
 
 
 def test_a_file_that_changes_after_it_was_named_is_not_loaded(embedded_model, tmp_path, monkeypatch):

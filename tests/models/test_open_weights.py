@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from sociometer.core.errors import MachineryError, UsageError
-from sociometer.models.files import LOCAL_MODELS
+from sociometer.models.files import local_models
 from sociometer.models.hf.weights import chosen_device, find_weights
 
 
@@ -41,7 +41,7 @@ def test_files_that_changed_since_are_not_loaded(tiny_model, tmp_path):
 
 def test_the_embedded_model_is_known_by_its_checksum(embedded_model, tiny_model):
     found = find_weights("smollm2-135m")
-    assert found.revision == LOCAL_MODELS["smollm2-135m"].sha256
+    assert found.revision == local_models()["smollm2-135m"].sha256
     assert found.gguf_file == embedded_model.name
 
 

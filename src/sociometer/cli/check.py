@@ -21,7 +21,7 @@ from sociometer.engine.data import data_root
 from sociometer.engine.prices import read_prices, user_file
 from sociometer.engine.replay import Checked, check_file
 from sociometer.instruments import card_of, cards, load
-from sociometer.models.files import LOCAL_MODELS
+from sociometer.models.files import local_models
 from sociometer.models.registry import describe
 from sociometer.reporting.progress import track, working
 from sociometer.statistics.formatting import number
@@ -115,7 +115,7 @@ def _models() -> Iterator[Finding]:
     for entry in describe():
         if entry.ready is None or entry.spec.startswith("baseline/"):
             continue
-        model = LOCAL_MODELS.get(entry.spec.removeprefix("local/"))
+        model = local_models().get(entry.spec.removeprefix("local/"))
         if model is not None and model.repository and not entry.ready:
             continue
         step = f"export {entry.key_variable}=…" if entry.key_variable else hint("get model", entry.spec[6:])

