@@ -16,6 +16,7 @@ from sociometer.core.config import RunConfig
 from sociometer.results import people_needed
 from sociometer.results.norms import use_of_scores
 from sociometer.results.reliability import task_reliability
+from sociometer.statistics.people import share_worse
 from sociometer.store.studies import Study, StudyBook, book_path
 
 PEOPLE, ITEMS = 30, 12
@@ -187,6 +188,8 @@ def test_the_command_that_is_printed_is_not_refused(tmp_path, capsys):
     capsys.readouterr()
     assert run_command(["compare", "spring", sm.runs(store=path)[-1].id, "--store", str(path)]) == 0
     assert "baseline/even is" in capsys.readouterr().out
+    curve = json.loads(norm.read_text())["tasks"]["feelings"]["curve"]
+    assert found["percentile"]["value"] == pytest.approx(share_worse(curve, found["distance"]["value"]), abs=1e-6)
     assert found["eq"]["value"] and found["percentile"]["interval"]["method"].endswith("Wilson over people")
     assert run_command(["run", "seceu", "--model", "baseline/even", "--norm", str(norm), "--store", str(path)]) == 2
     assert "norm 'spring' has 12 items; 28 of the 40 chosen ones" in capsys.readouterr().err

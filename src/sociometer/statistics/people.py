@@ -180,7 +180,7 @@ def curve_of(scores: NDArray[np.float64], *, lower_is_better: bool) -> Curve:
     return tuple(zip(values.tolist(), np.round(worse, 6).tolist(), np.round(errors, 6).tolist(), strict=True))
 
 
-def share_worse(curve: Curve, score: float) -> float:
+def share_worse(curve: Sequence[tuple[float, float, float]], score: float) -> float:
     """The share of people with a worse score, between the scores of the curve on a line."""
     scores, worse, _ = zip(*curve, strict=True)
     ends = (0.0, 1.0) if worse[-1] >= worse[0] else (1.0, 0.0)
