@@ -134,6 +134,13 @@ class Norm(Struct, frozen=True):
         """Return the percent of people whose pattern is less like the template than this."""
         return _percent(self.similarity_below, similarity, increasing=True, counted=self.counted)
 
+    def beyond(self, *similarities: float) -> str:
+        """Return a note if a similarity is at an end of the published curve, which has no percent beyond it."""
+        (least, low), (most, high) = min(self.similarity_below), max(self.similarity_below)
+        said = [f"begins at {low:g} %, which means {low:g} % or less"] * (min(similarities, default=most) <= least)
+        said += [f"ends at {high:g} %, which means {high:g} % or more"] * (max(similarities, default=least) >= most)
+        return "" if self.counted or not said else f"the published curve {' and '.join(said)}"
+
 
 def through_curve(interval: Interval | None, curve: Callable[[float], float]) -> Interval | None:
     """Return the interval of a percentile: the ends of the value's interval, mapped through the curve."""
