@@ -610,7 +610,7 @@ def test_a_study_says_how_a_model_plays_the_same_items_and_its_people_cost_nothi
         client.post("/enter", {"token": running.app[TOKENS].make()})
         assert f"To place one among these people: {play} " in plain(client.get("/study/spring/").text)
         assert f"run another model with the same options: {play} " in (row := plain(client.get("/").text))
-        assert "too few items for an interval" in row and "95 % interval" not in row
+        assert "too few people for an interval" in row and "and 95 % interval" not in row
         assert "$" not in client.get("/?q=spring").text, "a person has no cost"
     assert run_command(["runs", "--store", str(tmp_path / "s.db")]) == 0
     assert "spring.p-" in (said := capsys.readouterr().out) and "$" not in said
