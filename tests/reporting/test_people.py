@@ -83,6 +83,12 @@ def test_the_columns_have_an_axis_and_a_model_without_answers_has_no_mark(studie
     most = max(map(int, re.findall(r'class="column"[^>]*title="(\d+) ', people)))
     axis = {int(count): int(height) for height, count in re.findall(r'<b style="--h: (\d+)">(\d+)</b>', people)}
     assert axis[0] == 0 and 2 <= len(axis) <= 4
+    scores = sm.get_run("spring", store=studied).scores("questions", "accuracy")
+    places = [
+        (float(left), float(wide)) for left, wide in re.findall(r'"column" style="left: (.*?)%; width: (.*?)%', people)
+    ]
+    inner = sorted({100 * score for score in scores if 0.1 < score < 0.9})
+    assert all(any(abs(left + wide / 2 - score) < 0.02 for left, wide in places) for score in inner) and inner
     assert all(height == round(100 * count / most) <= 100 for count, height in axis.items())
     assert len(re.findall(r'<i class="other"', people)) == 1, "no line of the one without answers"
     assert re.search(r'<i class="(whisker|dot )', oracle) and not re.search(r'<i class="(whisker|dot )', refuse)

@@ -13,9 +13,12 @@ from msgspec import structs
 import sociometer as sm
 from sociometer.cli.main import run_command
 from sociometer.core.config import RunConfig
+from sociometer.instruments import load
 from sociometer.results import people_needed
-from sociometer.results.norms import use_of_scores
+from sociometer.results.norms import norm_tables, study_norm, use_of_scores
 from sociometer.results.reliability import task_reliability
+from sociometer.statistics.people import share_worse
+from sociometer.store.store import Store
 from sociometer.store.studies import Study, StudyBook, book_path
 
 PEOPLE, ITEMS = 30, 12
@@ -73,7 +76,7 @@ def test_the_file_has_what_a_norm_needs_and_no_person(sesi, sesi_norm):
 def test_a_norm_made_in_python_is_the_same_file_and_its_percentiles_are_shown(sesi, sesi_norm, tmp_path):
     shown = sm.study("spring", store=sesi).norm(tmp_path / "norm.json")
     assert (tmp_path / "norm.json").read_bytes() == sesi_norm.read_bytes()
-    assert shown.columns[0] == "people with a worse score (%)" and len(shown.frame()) == 7
+    assert shown.columns[0] == "people with a worse score (%)"
     assert "Cronbach's alpha" in str(sm.reliability("spring", store=sesi))
     assert "Cronbach's alpha 0." in str(shown) and "Standard error of measurement" in str(shown)
     with pytest.raises(sm.SociometerError, match=r"study spring has no part 'spring\.x'"):
@@ -108,6 +111,17 @@ def test_the_curve_is_that_of_the_people(sesi, sesi_norm):
         below, ties = np.mean(scores < score - 1e-6), np.mean(abs(scores - score) < 1e-6)
         assert share == pytest.approx(below + ties / 2, abs=1e-5)
         assert error == pytest.approx(np.sqrt(share * (1 - share) / PEOPLE), abs=1e-5)
+
+
+def test_the_table_of_a_norm_has_each_score_once_at_its_own_percentile(sesi, sesi_norm):
+    norm, people, _ = study_norm(Store(sesi), "spring", load)
+    curve = norm.tasks["questions"].curve
+    shown = [[round(100 * share, 1), score, round(100 * error, 1)] for score, share, error in curve]
+    assert [list(row) for row in sm.study("spring", store=sesi).norm().rows] == [pytest.approx(row) for row in shown]
+    floor = ((0.0, 0.3, 0.08), *((at / 100, 0.6 + at / 250, 0.05) for at in range(1, 50)))
+    rows = norm_tables(structs.replace(norm.tasks["questions"], curve=floor), "questions", people)[0].rows
+    assert [row[0] for row in rows] == [50, 75], "nobody knows the score below which are 5 % of the people"
+    assert rows[1][1] == pytest.approx(0.375)
 
 
 def test_a_run_shows_the_share_of_people_with_a_worse_score(sesi, sesi_norm, tmp_path, capsys):
@@ -187,6 +201,8 @@ def test_the_command_that_is_printed_is_not_refused(tmp_path, capsys):
     capsys.readouterr()
     assert run_command(["compare", "spring", sm.runs(store=path)[-1].id, "--store", str(path)]) == 0
     assert "baseline/even is" in capsys.readouterr().out
+    curve = json.loads(norm.read_text())["tasks"]["feelings"]["curve"]
+    assert found["percentile"]["value"] == pytest.approx(share_worse(curve, found["distance"]["value"]), abs=1e-6)
     assert found["eq"]["value"] and found["percentile"]["interval"]["method"].endswith("Wilson over people")
     assert run_command(["run", "seceu", "--model", "baseline/even", "--norm", str(norm), "--store", str(path)]) == 2
     assert "norm 'spring' has 12 items; 28 of the 40 chosen ones" in capsys.readouterr().err

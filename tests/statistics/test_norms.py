@@ -18,6 +18,7 @@ from sociometer.statistics.norms import ItemNorm, NormFile, TaskNorm, misfit, re
 from sociometer.statistics.people import (
     curve_of,
     groups_of,
+    histogram,
     place_among,
     place_interval,
     sample_text,
@@ -257,3 +258,20 @@ def test_groups_are_sex_and_bands_of_age():
     assert groups_of({"性别": "女", "年龄": "31", "PROLIFIC_PID": "x"}) == {"sex": "female", "age": "30 to 49"}
     assert groups_of({"gender": " M ", "age": "sixty"}) == {"sex": "male"}
     assert groups_of({"Sex": "F", "Age": "25", "gender": ""}) == {"sex": "female", "age": "under 30"}
+
+
+def test_each_score_of_a_short_test_is_the_centre_of_its_column():
+    scores = [0, 1 / 12, 1 / 12, 1 / 4, 5 / 6, 11 / 12, 1, 1]
+    counts, edges = histogram(scores)
+    assert counts == [1, 2, 0, 1, 0, 0, 0, 0, 0, 0, 1, 1, 2]
+    assert edges == pytest.approx([(at - 0.5) / 12 for at in range(14)])
+    counts, edges = histogram([1 / 12, 1 / 4, 1 / 2])
+    assert counts == [1, 0, 1, 0, 0, 1] and edges[0] == pytest.approx(1 / 24), "the step is half of the least gap"
+    assert histogram(scores, 0, 1)[0] == histogram(scores)[0] and histogram(scores, 0, 1)[1][::13] == [0, 1]
+
+
+def test_other_scores_of_people_have_columns_between_the_lowest_and_the_highest():
+    for scores in (np.random.default_rng(1).normal(size=50).tolist(), [at / 60 for at in range(61)], [2.0, 2.0]):
+        counts, edges = histogram(scores)
+        known = np.histogram(scores, bins="auto")
+        assert (counts, edges) == (known[0].tolist(), known[1].tolist())

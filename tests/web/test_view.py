@@ -569,6 +569,7 @@ def test_the_page_of_a_study_has_its_people_their_scores_alpha_and_the_models_ve
         assert verdict in said and "sociometer compare spring guesser" in said
         assert "Cronbach's alpha" in said and "participants 12 finished 11 counted 11 flagged 1 excluded 1" in said
         moments = r"mean [\d.]+, standard deviation [\d.]+, from [\d.]+ to [\d.]+\. How consistently the items order"
+        assert "seconds per question (median), all tests" in said and "seconds per item" not in said
         assert re.search(moments, said) and "single pe" in said and "tandard error of measurement" in said
         rows = re.findall(r"<tr(?: class=\"left-out\")?><td><a href=\"/run/.*?</tr>", text.partition('id="people"')[2])
         assert len(rows) == 12
@@ -608,7 +609,8 @@ def test_a_study_says_how_a_model_plays_the_same_items_and_its_people_cost_nothi
         client = Client(running.url)
         client.post("/enter", {"token": running.app[TOKENS].make()})
         assert f"To place one among these people: {play} " in plain(client.get("/study/spring/").text)
-        assert f"run another model with the same options: {play} " in plain(client.get("/").text)
+        assert f"run another model with the same options: {play} " in (row := plain(client.get("/").text))
+        assert "too few people for an interval" in row and "and 95 % interval" not in row
         assert "$" not in client.get("/?q=spring").text, "a person has no cost"
     assert run_command(["runs", "--store", str(tmp_path / "s.db")]) == 0
     assert "spring.p-" in (said := capsys.readouterr().out) and "$" not in said

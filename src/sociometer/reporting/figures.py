@@ -5,7 +5,6 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from textwrap import wrap
 
-import numpy as np
 from msgspec import Struct
 
 from sociometer.core.card import Card, MeasureCard
@@ -32,6 +31,7 @@ from sociometer.statistics.formatting import (
     sure_chance,
 )
 from sociometer.statistics.intervals import MINIMUM_CLUSTERS
+from sociometer.statistics.people import histogram
 from sociometer.store.stored_run import StoredRun
 
 Lines = Sequence[ProfileLine]
@@ -321,9 +321,9 @@ def _strip(
 
 def _columns(crowd: Crowd, place: Callable[[float], float | None]) -> tuple[tuple[float, float, float, int], ...]:
     """The histogram of the scores of people: left end, width and height of each column, and how many people it has."""
-    counts, edges = np.histogram(crowd.scores, bins="auto")
-    ends, most = [place(float(edge)) or 0.0 for edge in edges], max(counts.tolist())
-    found = zip(ends[:-1], ends[1:], counts.tolist(), strict=True)
+    counts, edges = histogram(crowd.scores)
+    ends, most = [place(edge) or 0.0 for edge in edges], max(counts)
+    found = zip(ends[:-1], ends[1:], counts, strict=True)
     return tuple((low, round(high - low, 2), round(100 * count / most), count) for low, high, count in found if count)
 
 

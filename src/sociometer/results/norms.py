@@ -27,7 +27,7 @@ from sociometer.store.store import Store
 from sociometer.store.studies import find_study
 
 _OTHERS = "the key is the mean answer of the other people"
-PERCENTS = (5, 10, 25, 50, 75, 90, 95)
+PERCENTS, FEW_SCORES = (5, 10, 25, 50, 75, 90, 95), 20
 _FEWEST_ANSWERS = 2
 
 
@@ -149,16 +149,16 @@ def _asked(view: AnyRun) -> dict[str, tuple[str, dict[str, float]]]:
 
 
 def norm_tables(norm: TaskNorm, task: str, people: PeopleRun) -> tuple[Table, Table]:
-    """The scores at some percentiles, each with its standard error, and their reliability; the items, hardest first."""
+    """The scores that occur, of many those at some percentiles, with standard errors; the items, hardest first."""
     card = next(one for one in people.definition.card.measures_of(task) if one.name == norm.measure)
-    scores, worse, errors = np.array(norm.curve).T
-    order = np.argsort(worse)
-    at = np.interp(np.array(PERCENTS) / 100, worse[order], scores[order]).tolist()
-    around = (100 * np.interp(at, scores, errors)).round(1).tolist()
+    scores, worse, errors = np.array(sorted(norm.curve, key=lambda one: one[1])).T
+    within = [percent / 100 for percent in PERCENTS if worse[0] <= percent / 100 <= worse[-1]]
+    shares = worse if worse.size <= FEW_SCORES else np.array(within)
+    at, around = (np.interp(shares, worse, one) for one in (scores, 100 * errors))
     title = f"Percentiles of {norm.people} people: {card.title}" + f"; {_OTHERS}" * (norm.own is not None)
     columns = ("people with a worse score (%)", "score", "SE (%)")
     note = f"{_reliability_note(norm, card)} {people.flagged_note}".strip()
-    rows = tuple(zip(PERCENTS, at, around, strict=True))
+    rows = tuple(zip((100 * shares).round(1).tolist(), at.tolist(), around.round(1).tolist(), strict=True))
     percentiles = Table("percentiles", title, columns, rows, note, units={"score": card.unit})
     hardest = sorted(norm.items.items(), key=lambda one: one[1].mean, reverse=card.better == "lower")
     items = tuple(

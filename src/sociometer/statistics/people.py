@@ -17,6 +17,7 @@ from sociometer.statistics.intervals import MINIMUM_CLUSTERS, cluster_codes, clu
 from sociometer.statistics.item_values import ItemValue
 from sociometer.statistics.paired import PairedDifference
 
+MOST_COLUMNS = 25
 Share = Annotated[float, Meta(ge=0, le=1)]
 Curve = tuple[tuple[float, Share, Share], ...]
 """A score, the share of people with a worse score (ties count half), and the standard error of this share."""
@@ -159,6 +160,18 @@ def scores_of(table: Mapping[str, ItemValue]) -> tuple[float, ...]:
     return tuple(map(fmean, grouped((who, value) for _, who, value in _answers(table, table)).values()))
 
 
+def histogram(scores: Sequence[float], low: float = -math.inf, high: float = math.inf) -> tuple[list[int], list[float]]:
+    """The people in each column and the edges of the columns; few, equally spaced scores are the centres of theirs."""
+    values, bins = np.unique(np.round(scores, 9)), np.histogram_bin_edges(scores, bins="auto")
+    gap = np.diff(values).min(initial=math.inf)
+    for step in (gap / 3, gap / 2, gap):
+        places = (values - values[0]) / step
+        if 0 < places[-1] < MOST_COLUMNS and np.abs(places - places.round()).max() < 1e-4:
+            bins = values[0] + step * (np.arange(places[-1].round() + 2) - 0.5)
+    bins = bins.clip(low, high)
+    return np.histogram(scores, bins)[0].tolist(), bins.tolist()
+
+
 def _answers(table: Mapping[str, ItemValue], items: Iterable[str]) -> list[tuple[str, int, float]]:
     """Every answer to these items: the item, the person and the value."""
     return [(key, who, value) for key in items for who, value in zip(table[key].of, table[key].repeats, strict=True)]
@@ -180,7 +193,7 @@ def curve_of(scores: NDArray[np.float64], *, lower_is_better: bool) -> Curve:
     return tuple(zip(values.tolist(), np.round(worse, 6).tolist(), np.round(errors, 6).tolist(), strict=True))
 
 
-def share_worse(curve: Curve, score: float) -> float:
+def share_worse(curve: Sequence[tuple[float, float, float]], score: float) -> float:
     """The share of people with a worse score, between the scores of the curve on a line."""
     scores, worse, _ = zip(*curve, strict=True)
     ends = (0.0, 1.0) if worse[-1] >= worse[0] else (1.0, 0.0)

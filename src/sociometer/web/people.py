@@ -1,9 +1,9 @@
 """The page of a study in `sociometer view`: its people with their scores, and the models that played the same items."""
 
+import math
 from statistics import fmean
 from typing import Any
 
-import numpy as np
 from msgspec import structs
 
 from sociometer.core.errors import UsageError, unknown
@@ -20,6 +20,7 @@ from sociometer.results.summaries import finding
 from sociometer.results.verdicts import Comparison
 from sociometer.statistics.charts import DensityPoint, Mark, density_chart
 from sociometer.statistics.formatting import column_decimals, number
+from sociometer.statistics.people import histogram
 from sociometer.store.records import RunStatus
 from sociometer.store.runs import RunSearch
 from sociometer.store.stored_run import StoredRun
@@ -61,7 +62,8 @@ def read_results(viewed: ViewedStore, name: str, task: str) -> dict[str, Any]:
         (whole,) = candidates([people], task)
         if not (values := people.scores(task, card.name)):
             raise UsageError(f"nobody in study {name} has a score on '{task}' yet.")
-        counts, edges = np.histogram(values, bins="auto")
+        ends = -math.inf if card.low is None else card.low, math.inf if card.high is None else card.high
+        counts, edges = histogram(values, *ends)
         mean = people.summary(task).measure(card.name)
         around = mean.interval or Interval(None, None)
         marks = [Mark(f"mean of {len(values)} people", mean.value or fmean(values), "", around.low, around.high)]
@@ -86,7 +88,7 @@ def read_results(viewed: ViewedStore, name: str, task: str) -> dict[str, Any]:
                 marks.append(Mark(subject, rows[0].paired.second, subject, around.low, around.high))
             apart = ((one.refused, other.reference) for other, one in its if not (unread and other is run))
             left_out += [one for one in apart if one[0]]
-        columns = [*map(DensityPoint, edges.tolist(), [*counts.tolist(), int(counts[-1])])]
+        columns = [*map(DensityPoint, edges, [*counts, counts[-1]])]
         chart = density_chart(columns, marks, title=card.title, unit=card.unit, steps=True)
         figure, scores = Figure("scores", card.title, "", chart), scores_in_words(whole, card, values)
         told = {"finding": finding(people), "scores": scores, "models": models, "figure": figure}

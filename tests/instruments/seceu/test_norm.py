@@ -133,3 +133,11 @@ def test_the_interval_of_an_eq_includes_the_error_of_the_norms_own_people():
     assert found.high - 120 == pytest.approx(math.hypot(5, 1.96 * error), abs=1e-3) and found.low < 115
     assert msgspec.structs.replace(NORM, people=0).eq_interval(120.0, around) == around
     assert found.method == "bootstrap, with the norm's error"
+
+
+def test_a_pattern_at_an_end_of_the_published_curve_is_said_to_be_there():
+    assert NORM.beyond(0.2, -0.25, 0.42) == NORM.beyond() == ""
+    assert NORM.beyond(0.2, -0.1, 0.43) == "the published curve ends at 93 %, which means 93 % or more"
+    both = "begins at 1 %, which means 1 % or less and ends at 93 %, which means 93 % or more"
+    assert NORM.beyond(0.2, -0.3, 0.5) == f"the published curve {both}"
+    assert msgspec.structs.replace(NORM, name="spring").beyond(0.5) == "", "on an own norm everybody is counted"

@@ -66,15 +66,17 @@ def test_an_eq_without_an_interval_has_no_word(rehearse, norm_file):
     assert [table.rows[0][4] for table in (few.tables[0], many.tables[0])] == ["", "expert"]
 
 
-def test_a_person_is_placed_to_a_tenth_of_a_percent(people, norm):
+def test_a_person_is_placed_to_a_tenth_of_a_percent_and_counts_half(people, norm):
     scores = sorted(
         (np.mean([np.linalg.norm(np.subtract(p.answers[s], norm.standards[s])) for s in SCENARIOS]) for p in people),
         reverse=True,
     )
     others = len(people) / (len(people) - 1)  # people are measured against the mean of all the others
     for rank in (3, 30, 150, 290):
-        assert norm.percent_below(others * scores[rank]) == pytest.approx(100 * rank / (len(scores) - 1), abs=0.1)
-    assert len(norm.score_below) == 1001
+        assert norm.percent_below(others * scores[rank]) == pytest.approx(100 * (rank + 0.5) / len(scores), abs=0.01)
+    assert len(norm.score_below) == 300
+    assert [norm.percent_below(others * (scores[at] + by)) for at, by in ((0, 0.01), (-1, -0.01))] == [0, 100]
+    assert [norm.percent_less_similar(by) for by in (-1, 1)] == [0, 100]
 
 
 def test_a_percentile_has_a_standard_error(norm):

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ from sociometer.statistics.charts import DensityPoint
 from sociometer.statistics.distributions import normal_quantile
 from sociometer.statistics.monotone_curve import MonotoneCurve
 from sociometer.statistics.norms import ItemNorm, read_norm_file, unlike
-from sociometer.statistics.people import place_interval
+from sociometer.statistics.people import place_interval, share_worse
 from sociometer.statistics.reliability import standard_error_of_measurement
 
 EQ_MEAN, EQ_DEVIATION = 100.0, 15.0
@@ -100,7 +100,7 @@ class Norm(Struct, frozen=True):
 
     def percent_below(self, score: float) -> float:
         """Return the percent of people who did worse than this score."""
-        return _on_curve(self.score_below, score, increasing=False)
+        return _percent(self.score_below, score, increasing=False, counted=self.counted)
 
     def percent_of_eq(self, eq: float) -> float:
         """Return the percent of people with a lower EQ."""
@@ -132,7 +132,14 @@ class Norm(Struct, frozen=True):
 
     def percent_less_similar(self, similarity: float) -> float:
         """Return the percent of people whose pattern is less like the template than this."""
-        return _on_curve(self.similarity_below, similarity, increasing=True)
+        return _percent(self.similarity_below, similarity, increasing=True, counted=self.counted)
+
+    def beyond(self, *similarities: float) -> str:
+        """Return a note if a similarity is at an end of the published curve, which has no percent beyond it."""
+        (least, low), (most, high) = min(self.similarity_below), max(self.similarity_below)
+        said = [f"begins at {low:g} %, which means {low:g} % or less"] * (min(similarities, default=most) <= least)
+        said += [f"ends at {high:g} %, which means {high:g} % or more"] * (max(similarities, default=least) >= most)
+        return "" if self.counted or not said else f"the published curve {' and '.join(said)}"
 
 
 def through_curve(interval: Interval | None, curve: Callable[[float], float]) -> Interval | None:
@@ -227,9 +234,12 @@ def published_rows(table: str) -> list[dict[str, str]]:
 _curve = cache(MonotoneCurve)
 
 
-def _on_curve(pairs: Pairs, value: float, *, increasing: bool) -> float:
-    """The percent at a value, within its bounds: rounding in the curve may exceed them slightly."""
-    return min(100.0, max(0.0, float(_curve(*zip(*pairs, strict=True), increasing=increasing)(value))))
+def _percent(pairs: Iterable[Sequence[float]], value: float, *, increasing: bool, counted: bool) -> float:
+    """The percent at a value, within its bounds: counted as on every norm of people, or on a curve through pairs."""
+    known = sorted((at, percent) for at, percent in pairs)
+    if counted:
+        return 100 * share_worse([(at, percent / 100, 0.0) for at, percent in known], value)
+    return min(100.0, max(0.0, float(_curve(*zip(*known, strict=True), increasing=increasing)(value))))
 
 
 EQ_WINDOW, SIMILARITY_WINDOW = 6.0, 0.06
@@ -238,24 +248,21 @@ STEPS = 121
 
 def eq_density(norm: dict[str, Any]) -> list[DensityPoint]:
     """Return the density of people's EQs, from a norm as a summary's series holds it."""
-    curve = MonotoneCurve(*zip(*norm["score_below"], strict=True), increasing=False)
-
-    def below(eq: float) -> float:
-        return float(curve(norm["mean"] - (eq - 100) * norm["deviation"] / 15)) / 100
-
-    return _density(below, 30, 140, EQ_WINDOW)
+    below = partial(_percent, norm["score_below"], increasing=False, counted=norm["counted"])
+    return _density(lambda eq: below(norm["mean"] - (eq - 100) * norm["deviation"] / 15), 30, 140, EQ_WINDOW)
 
 
 def similarity_density(norm: dict[str, Any]) -> list[DensityPoint]:
     """Return the density of people's pattern similarities."""
     mean, spread = norm["similarity_mean"], 4 * norm["similarity_deviation"]
-    curve = MonotoneCurve(*zip(*norm["similarity_below"], (mean - spread, 0.0), (mean + spread, 100.0), strict=True))
-    return _density(lambda value: float(curve(value)) / 100, mean - spread, mean + spread, SIMILARITY_WINDOW)
+    pairs = (*norm["similarity_below"], (mean - spread, 0.0), (mean + spread, 100.0))
+    below = partial(_percent, pairs, increasing=True, counted=norm["counted"])
+    return _density(below, mean - spread, mean + spread, SIMILARITY_WINDOW)
 
 
 def _density(below: Callable[[float], float], low: float, high: float, window: float) -> list[DensityPoint]:
     """The slope over a window on either side, because rounded percentiles make the bare derivative jagged."""
     return [
-        DensityPoint(round(float(x), 4), max(0.0, (below(x + window) - below(x - window)) / (2 * window)))
+        DensityPoint(round(float(x), 4), max(0.0, (below(x + window) - below(x - window)) / (200 * window)))
         for x in np.linspace(low, high, STEPS)
     ]

@@ -12,8 +12,9 @@ from sociometer.core.errors import UsageError
 from sociometer.core.task import PeopleValues, RunView
 from sociometer.core.words import counted
 from sociometer.instruments.seceu.items import Scenario
-from sociometer.instruments.seceu.norm import PRINTED, SHUFFLED, Norm, evenness
+from sociometer.instruments.seceu.norm import PRINTED, SHUFFLED, Norm, Pairs, evenness
 from sociometer.instruments.seceu.play import Allocated
+from sociometer.statistics.people import curve_of
 from sociometer.statistics.reliability import cronbach_alpha
 
 Floats = NDArray[np.float64]
@@ -21,7 +22,6 @@ FEWEST_PEOPLE = 10
 FEWEST_SCENARIOS = 3
 """With fewer, patterns cannot be compared."""
 SAME_ANSWER = 0.95
-PERCENTILES = tuple(step / 10 for step in range(1001))
 
 
 class Person(Struct, frozen=True):
@@ -75,7 +75,7 @@ def build_norm(
     points = _table(kept, scenarios)
     standards = np.nanmean(points, axis=0)
     distances = _distances(points, standards)
-    scores = np.nanmean(distances, axis=1)
+    scores, template = np.nanmean(distances, axis=1), np.nanmean(distances, axis=0)
     similarities = _similarities(distances)
     known = similarities[~np.isnan(similarities)]
     whole = distances[~np.isnan(distances).any(axis=1)]
@@ -87,9 +87,9 @@ def build_norm(
         mean=float(scores.mean()),
         deviation=float(scores.std(ddof=1)),
         standards={scenario: tuple(row.tolist()) for scenario, row in zip(scenarios, standards, strict=True)},
-        template=dict(zip(scenarios, np.nanmean(distances, axis=0).tolist(), strict=True)),
-        score_below=_percentiles(-scores, sign=-1.0),
-        similarity_below=_percentiles(known),
+        template=dict(zip(scenarios, template.tolist(), strict=True)),
+        score_below=_percents(template.mean() + np.nanmean(distances - template, axis=1), lower_is_better=True),
+        similarity_below=_percents(known, lower_is_better=False),
         similarity_mean=float(known.mean()),
         similarity_deviation=float(known.std(ddof=1)),
         alpha=cronbach_alpha(whole).value,
@@ -142,7 +142,6 @@ def _similarities(distances: Floats) -> Floats:
     return found
 
 
-def _percentiles(values: Floats, sign: float = 1.0) -> tuple[tuple[float, float], ...]:
-    """Pairs of a value and the percent of people below it, at every tenth of a percent."""
-    edges = np.quantile(values, [percent / 100 for percent in PERCENTILES])
-    return tuple((round(float(sign * edge), 6), percent) for edge, percent in zip(edges, PERCENTILES, strict=True))
+def _percents(values: Floats, *, lower_is_better: bool) -> Pairs:
+    """Pairs of a value that occurs and the percent of people who did worse, on the curve that every norm has."""
+    return tuple((value, 100 * worse) for value, worse, _ in curve_of(values, lower_is_better=lower_is_better))

@@ -183,8 +183,9 @@ def _places(
     around = result.similarity_interval if similarity is not None else None
     yield measure("similarity", similarity, around, failed or mechanism(similarity, result.similarity_p, norm))
     less = None if similarity is None else norm.percent_less_similar(similarity) / 100
-    curve = through_curve(around, norm.percent_less_similar)
-    yield measure("similarity-percentile", less, curve.scaled(0.01) if curve is not None else None, failed)
+    curve, bounds = through_curve(around, norm.percent_less_similar), (around.low, around.high) if around else ()
+    beyond = failed or norm.beyond(*(value for value in (similarity, *bounds) if value is not None))
+    yield measure("similarity-percentile", less, curve.scaled(0.01) if curve is not None else None, beyond)
 
 
 def beside_eq(result: MethodResult, even: MethodResult, norm: Norm) -> str:
