@@ -6,7 +6,7 @@ from sociometer.core.errors import UsageError
 from sociometer.core.server_fields import NONE, server_fields
 from sociometer.models.anthropic import messages_body
 from sociometer.models.openai import chat_body, echo_body, text_body
-from sociometer.models.presets import PRESETS
+from sociometer.models.presets import presets
 
 EVERYTHING = Sampling(0.5, 0.9, 7, 3, ("END",), "low", 5)
 
@@ -30,7 +30,7 @@ def test_fields_are_sorted_by_role_and_part():
 def test_every_field_that_sociometer_sends_is_refused():
     messages = (system("s"), user("u"))
     request = Request("s", messages, Schema("answer", {"type": "object"}), sampling=EVERYTHING)
-    bodies = [chat_body("m", request, preset) for preset in PRESETS.values()]
+    bodies = [chat_body("m", request, preset) for preset in presets().values()]
     bodies += [
         messages_body("m", request),
         messages_body("m", Request("s", messages, sampling=Sampling(reasoning_effort="9"))),

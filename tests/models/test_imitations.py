@@ -15,7 +15,7 @@ from servers.loopback import LoopbackServer
 from sociometer.core.conversation import Request, Sampling, user
 from sociometer.core.errors import MachineryError
 from sociometer.models.keys import KeyPolicy
-from sociometer.models.presets import PRESETS, ModelOptions
+from sociometer.models.presets import ModelOptions, presets
 from sociometer.models.registry import describe, resolve
 
 KEY = "sk-test-5f1c0ffee5f1c0ffee5f1c0ffee"
@@ -301,7 +301,7 @@ def test_an_error_is_known_for_what_it_is(imitation, nth):
 
 def test_every_server_of_the_list_is_imitated_or_has_its_wire_format_tested():
     """The own servers, the routers and Azure are here; the providers' own formats are in `test_providers.py`."""
-    own = {name for name, preset in PRESETS.items() if preset.own}
+    own = {name for name, preset in presets().items() if preset.own}
     assert own | {"openrouter", "azure"} <= SERVERS.keys()
     told = " ".join(f"{entry.spec} {entry.help}" for entry in describe())
     for word in ("vLLM", "SGLang", "Ollama", "LM Studio", "llama.cpp", "LiteLLM", "OpenRouter", "Azure", "bedrock"):

@@ -2,9 +2,9 @@ import pytest
 
 from sociometer.core.errors import UsageError
 from sociometer.models.keys import Key, KeyPolicy, read_key
-from sociometer.models.presets import PRESETS
+from sociometer.models.presets import presets
 
-OPENAI, VLLM = PRESETS["openai"], PRESETS["vllm"]
+OPENAI, VLLM = presets()["openai"], presets()["vllm"]
 
 
 def key_for(preset, base_url, variable, *, named_by_user, role="subject"):

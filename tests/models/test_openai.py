@@ -11,7 +11,7 @@ from sociometer.core.conversation import Message, Request, Sampling, Schema, Usa
 from sociometer.core.errors import MachineryError
 from sociometer.core.tools import Tool, ToolCall, read_content
 from sociometer.models.openai import chat_body, read_completion, read_vectors
-from sociometer.models.presets import PRESETS, ModelOptions
+from sociometer.models.presets import ModelOptions, presets
 from sociometer.models.registry import resolve
 
 HELLO = (user("你好"),)
@@ -22,7 +22,7 @@ def completion(message, finish="stop", **more):
 
 
 def sent(family, request):
-    return json.loads(msgspec.json.encode(chat_body("m", request, PRESETS[family])))
+    return json.loads(msgspec.json.encode(chat_body("m", request, presets()[family])))
 
 
 def test_a_bare_request_holds_the_model_and_the_messages_only():
@@ -220,7 +220,7 @@ def test_tools_are_functions_and_one_is_called_at_a_time_where_the_server_can_be
         body = sent(family, Request("s", HELLO, tools=(LOOK,)))
         assert body["tools"] == [{"type": "function", "function": function}]
         assert body.get("parallel_tool_calls") is told
-    body = chat_body("o3-mini", Request("s", HELLO, tools=(LOOK,)), PRESETS["openai"])
+    body = chat_body("o3-mini", Request("s", HELLO, tools=(LOOK,)), presets()["openai"])
     assert "parallel_tool_calls" not in body
 
 

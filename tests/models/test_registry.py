@@ -5,7 +5,7 @@ import pytest
 
 from sociometer.core.errors import DataError, NotFound, UsageError
 from sociometer.models.keys import KeyPolicy
-from sociometer.models.presets import PRESETS, ModelOptions
+from sociometer.models.presets import ModelOptions, presets
 from sociometer.models.registry import describe, resolve
 
 
@@ -32,9 +32,9 @@ def test_a_wrong_name_is_told_with_the_nearest_right_one(spec, said):
     assert said in str(caught.value)
 
 
-@pytest.mark.parametrize("family", [name for name, preset in PRESETS.items() if not preset.own])
+@pytest.mark.parametrize("family", [name for name, preset in presets().items() if not preset.own])
 def test_a_missing_key_is_told_before_anything_is_sent(family, monkeypatch):
-    variable = PRESETS[family].key_variable
+    variable = presets()[family].key_variable
     monkeypatch.delenv(variable, raising=False)
     with pytest.raises(UsageError, match=variable):
         resolve(f"{family}/some-model")
@@ -92,9 +92,9 @@ def test_a_base_url_may_be_pasted_with_its_path():
     assert pasted.identity.base_url == "http://host:8000/v1"
 
 
-@pytest.mark.parametrize("family", [name for name, preset in PRESETS.items() if preset.own])
+@pytest.mark.parametrize("family", [name for name, preset in presets().items() if preset.own])
 def test_a_server_of_ones_own_needs_no_key_and_is_uncertain(family, monkeypatch):
-    monkeypatch.delenv(PRESETS[family].key_variable, raising=False)
+    monkeypatch.delenv(presets()[family].key_variable, raising=False)
     assert not resolve(f"{family}/m").identity.certain
     assert resolve(f"{family}/m", ModelOptions(revision="7")).identity.certain
 

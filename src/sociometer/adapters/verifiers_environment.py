@@ -24,7 +24,7 @@ from sociometer.core.player import RulePlayer
 from sociometer.models.http import Endpoint
 from sociometer.models.keys import Key
 from sociometer.models.openai import chat_body, read_completion
-from sociometer.models.presets import PRESETS
+from sociometer.models.presets import presets
 
 SCORES = "sociometer"
 """The key of a trace's `info` under which the harness leaves the scores."""
@@ -118,7 +118,7 @@ class Policy(RulePlayer):
 
     async def answer(self, request: Request) -> Reply:
         """The model's reply; the trainer's sampling replaces what the instrument asks for."""
-        body = chat_body(self.identity.name, request, PRESETS["vllm"])
+        body = chat_body(self.identity.name, request, presets()["vllm"])
         return await self._endpoint.reply("/chat/completions", body, read_completion)
 
     async def close(self) -> None:

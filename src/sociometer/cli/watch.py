@@ -21,7 +21,7 @@ from sociometer.core.words import grouped, sentence
 from sociometer.engine.engine import Engine, PlayedRun, run_loop
 from sociometer.engine.plan import ReadLists
 from sociometer.engine.roles import resolve_player
-from sociometer.models.presets import PRESETS
+from sociometer.models.presets import presets
 from sociometer.store.records import RunRecord, RunStatus
 
 SETTLED_SECONDS = 10.0
@@ -55,7 +55,7 @@ def seconds_of(text: str) -> float:
 
 def is_served(where: str) -> bool:
     """Whether `--watch` names models of a server and not files."""
-    return where.partition("/")[0] in PRESETS
+    return where.partition("/")[0] in presets()
 
 
 def series_of(where: str) -> str:

@@ -11,7 +11,7 @@ from sociometer.core.server_fields import NONE
 from sociometer.core.session import RoleBinding
 from sociometer.models.keys import KeyPolicy
 from sociometer.models.on_ray import ON_RAY, pool_of
-from sociometer.models.presets import PRESETS, ModelOptions
+from sociometer.models.presets import ModelOptions, presets
 from sociometer.models.registry import resolve
 
 
@@ -50,7 +50,7 @@ def bind_roles(
             raise UsageError(
                 f"no model for the role '{name}' ({role.help}); give {option}. See '{hint('list models')}'."
             )
-        if name in config.server_fields and spec.partition("/")[0] not in PRESETS:
+        if name in config.server_fields and spec.partition("/")[0] not in presets():
             raise UsageError(f"-o body, header and query need a model on a server; {model_label(spec)} uses none.")
         label = config.subject_label if name == SUBJECT else model_label(spec)
         own = spec.removeprefix(f"{card.name}/")
@@ -91,7 +91,7 @@ def _refuse_unable(spec: str, abilities: Abilities, config: RunConfig) -> None:
 def _able(ability: str) -> str:
     """The kinds of model that have an ability."""
     servers = [
-        name for name, preset in PRESETS.items() if getattr(preset.extras.abilities, ability) not in (False, "none")
+        name for name, preset in presets().items() if getattr(preset.extras.abilities, ability) not in (False, "none")
     ]
     return ", ".join(("hf", "local", *servers))
 

@@ -16,7 +16,7 @@ from sociometer.core.errors import FailureKind, MachineryError, UsageError
 from sociometer.core.player import Player
 from sociometer.models.keys import Key
 from sociometer.models.openai import OpenAIPlayer
-from sociometer.models.presets import PRESETS, ModelOptions
+from sociometer.models.presets import ModelOptions, presets
 
 _POLL_SECONDS = 0.25
 
@@ -28,7 +28,7 @@ class LaunchedServer(Player):
         if shutil.which("vllm") is None:
             raise UsageError("vLLM is not installed where the model would run; install it with: pip install vllm.")
         self.identity = Identity("vllm", name, revision=options.revision, certain=bool(options.revision))
-        self.abilities = PRESETS["vllm"].extras.abilities
+        self.abilities = presets()["vllm"].extras.abilities
         self._options = options
         self._at = ("--revision", options.revision) if options.revision and not Path(name).exists() else ()
         self._starting = asyncio.Lock()
@@ -69,7 +69,7 @@ class LaunchedServer(Player):
                 writer.close()
                 url = f"http://127.0.0.1:{port}/v1"
                 options = structs.replace(self._options, base_url=url)
-                return OpenAIPlayer(name, url, Key(""), options, PRESETS["vllm"], certain=True)
+                return OpenAIPlayer(name, url, Key(""), options, presets()["vllm"], certain=True)
             said.seek(0)
             lines = said.read().decode("utf-8", "replace").strip().splitlines() or ["it said nothing"]
         why = f"vLLM did not start with '{name}': {lines[-1][:200]}"

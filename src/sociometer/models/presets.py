@@ -1,11 +1,15 @@
 """The known providers (base URL, variable with the key), and the options of a model besides its name."""
 
+import functools
 import re
+from pathlib import Path
 from typing import Literal
 
+import msgspec
 from msgspec import Struct
 
 from sociometer.core.conversation import SUBJECT
+from sociometer.core.language import read_texts
 from sociometer.core.player import Abilities, Scoring
 from sociometer.core.server_fields import NONE, ServerFields
 from sociometer.models.keys import KeyPolicy
@@ -63,45 +67,10 @@ class Preset(Struct, frozen=True):
     """The header with the key; empty for Authorization."""
 
 
-_OPENAI = Extras(lists=20, continues=True, text_lists=5)
-_LISTS, _SHORT_LISTS = Extras(lists=20), Extras(lists=8)
-_TEXTS, _BOTH = Extras(continues=True), Extras(lists=20, continues=True)
-_LLAMA_CPP = Extras(lists=20, continues=True, text_lists=20)
-_SERVER = Extras(lists=20, continues=True, echoes=True)
-PRESETS: dict[str, Preset] = {
-    "openai": Preset(
-        "openai",
-        "OpenAI",
-        "https://api.openai.com/v1",
-        "OPENAI_API_KEY",
-        renamed_limit=True,
-        extras=_OPENAI,
-        batch=True,
-        one_call=True,
-    ),
-    "anthropic": Preset("anthropic", "Anthropic", "https://api.anthropic.com", "ANTHROPIC_API_KEY"),
-    "google": Preset("openai", "Google", "https://generativelanguage.googleapis.com/v1beta/openai", "GEMINI_API_KEY"),
-    "openrouter": Preset("openai", "OpenRouter", "https://openrouter.ai/api/v1", "OPENROUTER_API_KEY", extras=_BOTH),
-    "together": Preset("openai", "Together", "https://api.together.xyz/v1", "TOGETHER_API_KEY", extras=_TEXTS),
-    "deepseek": Preset(
-        "openai", "DeepSeek", "https://api.deepseek.com/v1", "DEEPSEEK_API_KEY", json_schema=False, extras=_LISTS
-    ),
-    "groq": Preset("openai", "Groq", "https://api.groq.com/openai/v1", "GROQ_API_KEY", one_call=True),
-    "mistral": Preset(
-        "openai", "Mistral", "https://api.mistral.ai/v1", "MISTRAL_API_KEY", random_seed=True, one_call=True
-    ),
-    "xai": Preset("openai", "xAI", "https://api.x.ai/v1", "XAI_API_KEY", extras=_SHORT_LISTS),
-    "azure": Preset(
-        "openai", "Azure OpenAI", "", "AZURE_OPENAI_API_KEY", renamed_limit=True, extras=_LISTS, key_header="api-key"
-    ),
-    "vllm": Preset("openai", "vLLM", "http://localhost:8000/v1", "VLLM_API_KEY", own=True, extras=_SERVER),
-    "sglang": Preset("openai", "SGLang", "http://localhost:30000/v1", "SGLANG_API_KEY", own=True, extras=_SERVER),
-    "ollama": Preset("openai", "Ollama", "http://localhost:11434/v1", "OLLAMA_API_KEY", own=True, extras=_BOTH),
-    "lmstudio": Preset("openai", "LM Studio", "http://localhost:1234/v1", "LMSTUDIO_API_KEY", own=True, extras=_TEXTS),
-    "llamacpp": Preset(
-        "openai", "llama.cpp", "http://localhost:8080/v1", "LLAMACPP_API_KEY", own=True, extras=_LLAMA_CPP
-    ),
-}
+@functools.cache
+def presets() -> dict[str, Preset]:
+    """The known providers by name."""
+    return msgspec.convert(read_texts(Path(__file__).with_name("presets.toml")), dict[str, Preset])
 
 
 class ModelOptions(Struct, frozen=True, omit_defaults=True):

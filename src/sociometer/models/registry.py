@@ -17,7 +17,7 @@ from sociometer.models.files import file_of, local_models, verified_file
 from sociometer.models.keys import PlayerOfAnotherPackage, read_key
 from sociometer.models.on_ray import pool_of
 from sociometer.models.pool import Servers
-from sociometer.models.presets import ADDRESSES, PRESETS, ModelOptions, Preset
+from sociometer.models.presets import ADDRESSES, ModelOptions, Preset, presets
 from sociometer.models.python import PythonPlayer, load_function
 from sociometer.models.recorded import ENDING, Recorded, bundled, load_recording
 from sociometer.models.scripted import read_script
@@ -64,8 +64,8 @@ def resolve(spec: str, options: ModelOptions | None = None) -> Player:
             f"'{_ADDRESS.split(spec)[0]}' is followed by an address that is not valid; write it in lower case and with"
             " http://, as in vllm/NAME@http://localhost:8000/v1."
         )
-    if family in PRESETS:
-        return _served_by_all(family, PRESETS[family], _named(family, name), options)
+    if family in presets():
+        return _served_by_all(family, presets()[family], _named(family, name), options)
     if options.base_url and family in _OTHERS and family != "local":
         raise UsageError(
             f"'{family}' uses no server, so it takes no base URL (given: {_shown(options.base_url)}); remove it."
@@ -94,7 +94,7 @@ def resolve(spec: str, options: ModelOptions | None = None) -> Player:
         raise NotFound(f"unknown model '{spec}': there is no such file or folder. {_next_step()}")
     if meant := _meant(spec.strip()):
         raise NotFound(f"unknown model '{spec}'; did you mean '{meant}'? {_next_step()}")
-    raise unknown("model", family, (*PRESETS, *_OTHERS, *_installed()), f"{_ELSEWHERE} {_next_step()}")
+    raise unknown("model", family, (*presets(), *_OTHERS, *_installed()), f"{_ELSEWHERE} {_next_step()}")
 
 
 def _meant(spec: str) -> str:
@@ -164,7 +164,7 @@ def describe() -> tuple[ModelEntry, ...]:
             None if preset.own else bool(os.environ.get(preset.key_variable)),
             preset.base_url,
         )
-        for family, preset in PRESETS.items()
+        for family, preset in presets().items()
     ]
     local = [
         ModelEntry(f"local/{name}", model.help, ready=file_of(name) is not None)
