@@ -16,20 +16,10 @@ from sociometer.reporting.people import Crowd
 from sociometer.results.checkpoints import checkpoint_curve
 from sociometer.results.profile import ProfileLine
 from sociometer.results.verdicts import Comparison
+from sociometer.statistics import formatting
 from sociometer.statistics.chart_parts import ReferenceLine
 from sociometer.statistics.chart_theme import Spec
 from sociometer.statistics.charts import CurvePoint, Dot, curve_chart, dots_of, interval_chart
-from sociometer.statistics.formatting import (
-    bounds_text,
-    bracketed_interval,
-    group_text,
-    number,
-    other_stand_ins,
-    scale_and_digits,
-    signed_amount,
-    subject_stand_in,
-    sure_chance,
-)
 from sociometer.statistics.intervals import MINIMUM_CLUSTERS
 from sociometer.statistics.people import histogram
 from sociometer.store.stored_run import StoredRun
@@ -74,7 +64,7 @@ def measures_figure(card: Card, task: str, runs: Sequence[AnyRun]) -> Figure:
     """The primary measure of a task, overall and by group, for every subject."""
     primary = next((m for m in card.measures_of(task) if m.primary), None) or card.measures_of(task)[0]
     dots = dots_of(
-        (group_text(measure.group) or "all", measure, run.subject)
+        (formatting.group_text(measure.group) or "all", measure, run.subject)
         for run in runs
         if run.task == task
         for measure in run.summary.measures
@@ -82,7 +72,7 @@ def measures_figure(card: Card, task: str, runs: Sequence[AnyRun]) -> Figure:
     )
     # a group may have items with another number of options, and so another chance
     grouped = len({dot.label for dot in dots}) > 1
-    chance = sure_chance(primary) if grouped else primary.chance
+    chance = formatting.sure_chance(primary) if grouped else primary.chance
     lines = [ReferenceLine(name, at) for name, at in (("chance", chance), ("people", primary.human)) if at is not None]
     domain = (primary.low, primary.high) if primary.low is not None and primary.high is not None else None
     chart = interval_chart(dots, title=primary.title, unit=primary.unit, domain=domain, references=lines)
@@ -241,8 +231,8 @@ def difference_strips(comparison: Comparison, subjects: Sequence[str]) -> tuple[
         for row in rows:
             ends = (row.value, row.low, row.high)
             at, low, high = (None if end is None else round(50 + 49 * end / most, 2) for end in ends)
-            size = signed_amount(row.value, unit, interval=row.paired.interval)
-            told = f"{bracketed_interval(row.paired.interval, unit)}, {row.verdict_text}"
+            size = formatting.signed_amount(row.value, unit, interval=row.paired.interval)
+            told = f"{formatting.bracketed_interval(row.paired.interval, unit)}, {row.verdict_text}"
             dots.append(StripDot(row.title, subjects.index(second), at, low, high, size, told))
         title = "" if found else f"{second} minus {first}: to the right of 0, {second} is higher"
         left, right = (second, first) if better == "lower" else (first, second)
@@ -275,7 +265,7 @@ def _strip(
         value = shared.get((line.run, line.task, line.measure), line.value)
         if (at := place(value)) is None or line not in drawn or line.run in crowds:
             return None
-        return StripMark(line.subject, at, number(value, line.unit, interval=line.interval))
+        return StripMark(line.subject, at, formatting.number(value, line.unit, interval=line.interval))
 
     dots = tuple(
         StripDot(
@@ -284,12 +274,12 @@ def _strip(
             place(line.value if line in drawn else None),
             place(line.interval.low) if line.interval and line in drawn else None,
             place(line.interval.high) if line.interval and line in drawn else None,
-            number(line.value, line.unit, interval=line.interval),
+            formatting.number(line.value, line.unit, interval=line.interval),
             _around(line) + f" {counted(line.items, 'item')}" * (len(counts) > 1),
             "no mark: most of its answers cannot be read"
             if line not in drawn
             else "stand-in"
-            if line.baseline or subject_stand_in(line.stand_ins)
+            if line.baseline or formatting.subject_stand_in(line.stand_ins)
             else "",
             _beside(line),
             _columns(crowds[line.run], place) if line.run in crowds else (),
@@ -304,12 +294,18 @@ def _strip(
     close = CROWDED if tasks == 1 else CROWDED_NARROW
     lower = known.on_norm or bool(crowds)
     marks = tuple(
-        StripMark(name, at, number(value, first.unit), lower or (index > 0 and abs(at - placed[0][1]) < 2 * close))
+        StripMark(
+            name, at, formatting.number(value, first.unit), lower or (index > 0 and abs(at - placed[0][1]) < 2 * close)
+        )
         for index, (name, at, value) in enumerate(placed)
     )
     # an end has no label if the label of a mark needs the space; beside people and their norm the mark gives way
-    digits = 0 if (high - low) * scale_and_digits(first.unit)[0] >= 1 else 2
-    axis = _axis(low, high, first.unit) if crowds else [(end, number(end, first.unit, digits)) for end in (low, high)]
+    digits = 0 if (high - low) * formatting.scale_and_digits(first.unit)[0] >= 1 else 2
+    axis = (
+        _axis(low, high, first.unit)
+        if crowds
+        else [(end, formatting.number(end, first.unit, digits)) for end in (low, high)]
+    )
     texts = ((place(value) or 0.0, text) for value, text in axis)
     ends = tuple(one for one in texts if lower or all(abs(one[0] - mark.at) >= close for mark in marks))
     task = card.task_title(first.task) if tasks > 1 else ""
@@ -331,17 +327,17 @@ def _axis(low: float, high: float, unit: str) -> list[tuple[float, str]]:
     """Round numbers on a scale, six at most, with their texts."""
     size = 10.0 ** math.floor(math.log10(high - low))
     step = next(size * part for part in (0.2, 0.5, 1, 2) if (high - low) / (size * part) < 6)
-    digits = max(0, -math.floor(math.log10(step * scale_and_digits(unit)[0]) + 1e-9))
+    digits = max(0, -math.floor(math.log10(step * formatting.scale_and_digits(unit)[0]) + 1e-9))
     places = range(math.ceil(low / step), math.floor(high / step) + 1)
-    return [(step * place, number(step * place, unit, digits)) for place in places]
+    return [(step * place, formatting.number(step * place, unit, digits)) for place in places]
 
 
 def _around(line: ProfileLine) -> str:
     """The interval of a value; empty if there are too few independent items, which is said once for the strip."""
     if line.interval is None or line.value is None:
         return ""
-    bounds = bracketed_interval(line.interval, line.unit)
-    return bounds_text(line.interval, lambda *_: bounds, too_few="", same=bounds)
+    bounds = formatting.bracketed_interval(line.interval, line.unit)
+    return formatting.bounds_text(line.interval, lambda *_: bounds, too_few="", same=bounds)
 
 
 def _note(members: Lines) -> str:
@@ -365,7 +361,7 @@ def _without_intervals(members: Sequence[ProfileLine]) -> str:
 
 def _beside(line: ProfileLine) -> str:
     counts = ((line.unreadable, "unreadable"), (line.errors, "failed"))
-    roles = (one.partition(": ") for one in other_stand_ins(line.stand_ins))
+    roles = (one.partition(": ") for one in formatting.other_stand_ins(line.stand_ins))
     found = [f"{count} {what}" for count, what in counts if count]
     return ", ".join([*found, *(f"stand-in as {role} ({name})" for role, _, name in roles)])
 

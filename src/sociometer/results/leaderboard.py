@@ -19,27 +19,8 @@ from sociometer.results.candidates import (
     why_not_comparable,
 )
 from sociometer.results.wording import place_sentence
-from sociometer.statistics.formatting import (
-    bounds_text,
-    common_chance,
-    common_decimals,
-    estimate,
-    interval_text,
-    number,
-    other_stand_ins,
-)
+from sociometer.statistics import formatting, item_values
 from sociometer.statistics.intervals import MINIMUM_CLUSTERS, clustered_mean_interval
-from sociometer.statistics.item_values import (
-    ItemValue,
-    RunItems,
-    SharedItems,
-    lost_items,
-    partly_failed,
-    read_items,
-    right_or_wrong,
-    shared_items,
-    with_failed,
-)
 from sociometer.statistics.people import interval_beside, mean_over_people
 from sociometer.statistics.ranking import FailedItems, Rank, rank_intervals
 from sociometer.statistics.sequential import earliest, nominal_level, widening
@@ -94,9 +75,9 @@ class Comparable(Struct, frozen=True):
 
     card: MeasureCard
     kept: list[AnyRun]
-    tables: list[dict[str, ItemValue]]
-    items: list[RunItems]
-    shared: SharedItems
+    tables: list[dict[str, item_values.ItemValue]]
+    items: list[item_values.RunItems]
+    shared: item_values.SharedItems
     left_out: list[str]
     differing: list[str]
     """In which settings the runs differ from the first."""
@@ -111,13 +92,13 @@ def comparable(
     """
     left_out: list[str] = []
     card: MeasureCard | None = None
-    kept: list[tuple[AnyRun, dict[str, ItemValue], RunItems]] = []
+    kept: list[tuple[AnyRun, dict[str, item_values.ItemValue], item_values.RunItems]] = []
     for candidate in candidates:
-        used = other_stand_ins(candidate.stand_ins) if real else ()
+        used = formatting.other_stand_ins(candidate.stand_ins) if real else ()
         reason = f"played with a stand-in ({', '.join(used)})" if used else candidate.failed
         if not reason:
             card = card or ranked_measure(candidate, measure)
-            read = read_items(candidate, (card.value,))
+            read = item_values.read_items(candidate, (card.value,))
             table = read.tables[card.value]
             who = candidate.name or candidate.subject
             if not table:
@@ -141,7 +122,9 @@ def comparable(
         for other in runs[1:]
         for text in differing_settings(runs[0], other)
     ]
-    return Comparable(card, runs, tables, [read for _, _, read in chosen], shared_items(tables), left_out, differing)
+    return Comparable(
+        card, runs, tables, [read for _, _, read in chosen], item_values.shared_items(tables), left_out, differing
+    )
 
 
 def leaderboard(candidates: Sequence[AnyRun], measure: str = "") -> Leaderboard:
@@ -159,7 +142,7 @@ def leaderboard(candidates: Sequence[AnyRun], measure: str = "") -> Leaderboard:
     times, intervals = earliest(candidate.times for candidate in kept), shared_intervals(found)
     announced = max(candidate.announced for candidate in kept) if len(kept) == 2 else 1  # as in their comparison
     level = nominal_level(times, 1 - 0.05 / announced)
-    marks = [right_or_wrong(card, table) for table in tables]
+    marks = [item_values.right_or_wrong(card, table) for table in tables]
 
     def rank(failed: FailedItems | None = None) -> list[Rank]:
         return rank_intervals(
@@ -190,7 +173,7 @@ def leaderboard(candidates: Sequence[AnyRun], measure: str = "") -> Leaderboard:
     for title, told in norm_scores(kept).items():
         notes.append(f"{title}: {', '.join(f'{run.subject} {one}' for run, one in zip(kept, told, strict=True))}")
     notes += [*_among_people(kept, tables, card), *found.differing]
-    chance = common_chance(card, kept)
+    chance = formatting.common_chance(card, kept)
     doubt = _doubt(ranks, rank(), count, card) if failed else ""
     return Leaderboard(
         first.card.name, first.task, card.name, card.title, card.unit, tuple(standings), tuple(found.left_out),
@@ -223,7 +206,9 @@ def _not_counted(found: Comparable) -> list[str]:
     return notes + ([f"{counted(left_out, 'item')} without a score of every subject left out"] if left_out else [])
 
 
-def _among_people(kept: Sequence[AnyRun], tables: Sequence[Mapping[str, ItemValue]], card: MeasureCard) -> list[str]:
+def _among_people(
+    kept: Sequence[AnyRun], tables: Sequence[Mapping[str, item_values.ItemValue]], card: MeasureCard
+) -> list[str]:
     """The place of every other subject among the people of a study."""
     crowds = [place for place, one in enumerate(kept) if one.people]
     if not crowds or card.better == "neither":
@@ -235,12 +220,14 @@ def _among_people(kept: Sequence[AnyRun], tables: Sequence[Mapping[str, ItemValu
 def _failed(found: Comparable) -> tuple[FailedItems | None, int]:
     """The items that failed for one of the subjects at both ends of the scale; None without any. And their number."""
     shared, tables = found.shared, found.tables
-    missing = lost_items(tables, [one.lost for one in found.items])
-    count = len(missing) + partly_failed(tables, shared.items)
+    missing = item_values.lost_items(tables, [one.lost for one in found.items])
+    count = len(missing) + item_values.partly_failed(tables, shared.items)
     names, clusters = [*shared.items, *missing], [*shared.clusters, *missing.values()]
     if not count or found.card.scale is None:
         return FailedItems(None, None) if count else None, count
-    low, high = (np.array([with_failed(table, names, end) for table in tables]).T for end in found.card.scale)
+    low, high = (
+        np.array([item_values.with_failed(table, names, end) for table in tables]).T for end in found.card.scale
+    )
     return FailedItems((low, high), clusters), count
 
 
@@ -256,7 +243,7 @@ def _doubt(ranks: Sequence[Rank], without: Sequence[Rank], failed: int, card: Me
     )
 
 
-def mean_interval(table: Mapping[str, ItemValue], card: MeasureCard, run: AnyRun) -> Interval:
+def mean_interval(table: Mapping[str, item_values.ItemValue], card: MeasureCard, run: AnyRun) -> Interval:
     """The interval of a run's mean over some of its items; if the subject is people, over people too."""
     if (usual := run.usual.get(card.value)) is not None:
         return interval_beside(table, usual, people=bool(run.people))
@@ -283,7 +270,7 @@ def ranked_measure(candidate: AnyRun, name: str = "") -> MeasureCard:
 def leaderboard_table(board: Leaderboard) -> Table:
     """The leaderboard as a table."""
     shown = board.standings
-    digits = common_decimals(board.unit, (one.interval for one in shown))
+    digits = formatting.common_decimals(board.unit, (one.interval for one in shown))
     sign = 1.0 if board.better == "lower" else -1.0
     rows = [_row(one, board.unit, digits) for one in sorted(shown, key=lambda one: sign * one.value)]
     said = [f"Left out: {left_out_text(board)}."] if board.left_out else []
@@ -293,7 +280,7 @@ def leaderboard_table(board: Leaderboard) -> Table:
     note = " ".join([few if board.too_few else ranges, *said])
     return Table(
         f"leaderboard-{board.instrument}-{board.task}",
-        board.where + ("" if board.chance is None else f" (chance {number(board.chance, board.unit)})"),
+        board.where + ("" if board.chance is None else f" (chance {formatting.number(board.chance, board.unit)})"),
         ("rank", "rank, 95 %", "subject", board.title, "95 % interval", "items"),
         tuple(rows),
         note,
@@ -301,9 +288,12 @@ def leaderboard_table(board: Leaderboard) -> Table:
 
 
 def _row(one: Standing, unit: str, digits: int | None) -> tuple[Cell, ...]:
-    ranks = bounds_text(one.ranks, lambda low, high: f"{low:.0f} to {high:.0f}", too_few="too few")
-    interval, rank = interval_text(one.interval, unit, "too few", digits), None if one.ranks.too_few else one.rank
-    return rank, ranks, one.subject, number(one.value, unit, digits), interval, one.items
+    ranks = formatting.bounds_text(one.ranks, lambda low, high: f"{low:.0f} to {high:.0f}", too_few="too few")
+    interval, rank = (
+        formatting.interval_text(one.interval, unit, "too few", digits),
+        None if one.ranks.too_few else one.rank,
+    )
+    return rank, ranks, one.subject, formatting.number(one.value, unit, digits), interval, one.items
 
 
 def left_out_text(board: Leaderboard) -> str:
@@ -320,7 +310,7 @@ def overview_table(boards: Sequence[Leaderboard]) -> Table:
     """The first and the second of several leaderboards in one table."""
     rows: list[tuple[Cell, ...]] = []
     for board in boards:
-        best = [(one.subject, estimate(one.value, board.unit, one.interval)) for one in board.standings[:2]]
+        best = [(one.subject, formatting.estimate(one.value, board.unit, one.interval)) for one in board.standings[:2]]
         (first, value), (second, its) = (*best, (None, None))[:2] if not board.too_few else (("too few", None),) * 2
         rows.append((board.where, first, value, second, its, len(board.standings), board.standings[0].items))
     columns = ("task", "first", "value", "second", "its value", "subjects", "items")

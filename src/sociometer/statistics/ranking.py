@@ -10,16 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from sociometer.core.lazy import lazy
 from sociometer.core.measure import Interval
+from sociometer.statistics import intervals
 from sociometer.statistics.correlation import row_correlations
-from sociometer.statistics.intervals import (
-    MINIMUM_CLUSTERS,
-    Floats,
-    Integers,
-    Labels,
-    cluster_codes,
-    is_binary,
-    too_few,
-)
 from sociometer.statistics.paired import difference_bounds, item_differences, simultaneous, without_rounding
 from sociometer.statistics.people import PeopleMean, with_people
 
@@ -32,8 +24,8 @@ class FailedItems(Struct, frozen=True):
     None instead of the tables: the scale has no ends, so that failures leave all ranks open.
     """
 
-    tables: tuple[Floats, Floats] | None
-    clusters: Labels | None
+    tables: tuple[intervals.Floats, intervals.Floats] | None
+    clusters: intervals.Labels | None
 
 
 class Rank(Struct, frozen=True):
@@ -49,7 +41,7 @@ class Rank(Struct, frozen=True):
 def rank_intervals(
     table: ArrayLike,
     subjects: Sequence[str],
-    clusters: Labels | None = None,
+    clusters: intervals.Labels | None = None,
     *,
     higher_is_better: bool = True,
     binary: Sequence[bool] | None = None,
@@ -71,19 +63,21 @@ def rank_intervals(
     scores = np.asarray(table, dtype=np.float64)
     if scores.ndim != 2 or scores.shape[1] != len(subjects):
         raise ValueError(f"a table of shape {scores.shape} does not fit {len(subjects)} subjects")
-    marks = [is_binary(column) for column in scores.T] if binary is None else binary
+    marks = [intervals.is_binary(column) for column in scores.T] if binary is None else binary
     if not higher_is_better:
         tables = (-failed.tables[1], -failed.tables[0]) if failed and failed.tables else None
         turned = FailedItems(tables, failed.clusters) if failed else None
         found = rank_intervals(-scores, subjects, clusters, binary=marks, people=people, level=level, failed=turned)
         return [Rank(one.subject, 0.0 - one.mean, one.rank, one.interval, one.beats) for one in found]
     means = scores.mean(axis=0)
-    codes, count = cluster_codes(clusters, scores.shape[0])
-    if count < MINIMUM_CLUSTERS:
-        return _ranked(means, subjects, None, too_few(count, level))
+    codes, count = intervals.cluster_codes(clusters, scores.shape[0])
+    if count < intervals.MINIMUM_CLUSTERS:
+        return _ranked(means, subjects, None, intervals.too_few(count, level))
     crowds = people or {}
     sums = np.stack([np.bincount(codes, weights=column, minlength=count) for column in (scores - means).T], axis=1)
-    root: Floats = np.asarray(np.linalg.qr(sums, mode="r") if count > len(subjects) else sums) / scores.shape[0]
+    root: intervals.Floats = (
+        np.asarray(np.linalg.qr(sums, mode="r") if count > len(subjects) else sums) / scores.shape[0]
+    )
     own = np.zeros((len(crowds), len(subjects)))  # what other people would change is the same in every comparison
     own[range(len(crowds)), list(crowds)] = [math.sqrt(one.added) for one in crowds.values()]
     influence = np.vstack([root, own])
@@ -97,7 +91,7 @@ def rank_intervals(
         low, high = bounds(one, later, (scores, scores), codes)
         above[one, later], above[later, one] = low > 0, high < 0
     if failed is not None and failed.tables is not None:
-        codes = cluster_codes(failed.clusters, len(failed.tables[0]))[0]
+        codes = intervals.cluster_codes(failed.clusters, len(failed.tables[0]))[0]
         for one in range(len(subjects)):
             below = np.flatnonzero(above[one])
             above[one, below] = bounds(one, below, failed.tables, codes)[0] > 0
@@ -112,9 +106,9 @@ def _bounds(
     level: float,
     one: int,
     others: NDArray[np.intp],
-    tables: tuple[Floats, Floats],
-    codes: Integers,
-) -> tuple[Floats, Floats]:
+    tables: tuple[intervals.Floats, intervals.Floats],
+    codes: intervals.Integers,
+) -> tuple[intervals.Floats, intervals.Floats]:
     """The bounds of subject `one` in the first table minus each of the others in the second.
 
     `marks` says whose answers are right or wrong, `people` who are people.
@@ -133,7 +127,9 @@ def _bounds(
     return low, high
 
 
-def _ranked(means: Floats, subjects: Sequence[str], above: NDArray[np.bool_] | None, interval: Interval) -> list[Rank]:
+def _ranked(
+    means: intervals.Floats, subjects: Sequence[str], above: NDArray[np.bool_] | None, interval: Interval
+) -> list[Rank]:
     """The ranks from who surely beats whom (rows beat columns); without it, ranks have `interval`, without bounds."""
     places = [1 + int((means > mean).sum()) for mean in means]
     found = []
@@ -147,6 +143,6 @@ def _ranked(means: Floats, subjects: Sequence[str], above: NDArray[np.bool_] | N
     return sorted(found, key=lambda entry: (entry.rank, entry.subject))
 
 
-def rank_correlations(first: Floats, second: Floats) -> Floats:
+def rank_correlations(first: intervals.Floats, second: intervals.Floats) -> intervals.Floats:
     """Spearman's rho of every row of two tables, with mid-ranks; NaN if a row does not vary or has a gap."""
     return row_correlations(*(stats.rankdata(each, axis=1) for each in (first, second)))

@@ -14,20 +14,12 @@ from msgspec import Struct, structs
 
 from sociometer.core.conversation import Identity, Reply
 from sociometer.core.errors import Busy, SociometerError, hint
+from sociometer.store import studies
 from sociometer.store.database import Connection, Database, transaction
 from sociometer.store.episodes import EVENTS
 from sociometer.store.labels import LabelBook, book_path
 from sociometer.store.records import Manifest
 from sociometer.store.runs import TABLES_OF_A_RUN
-from sociometer.store.studies import (
-    PERSON,
-    Participant,
-    StudyBook,
-    identity_of,
-    run_name,
-    study_books,
-    unfinished_withdrawals,
-)
 from sociometer.store.texts import get_texts, read_sealed, split_hashes, unseal
 
 LEAST_CHARACTERS = 20
@@ -63,7 +55,7 @@ Forget = Callable[[], None]
 
 def withdraw(database: Database, participant: str, forget: Forget) -> Erased:
     """Erases a participant of a study; Withdrawing if that must be finished later: then the answers count nowhere."""
-    for book in study_books(database.place):
+    for book in studies.study_books(database.place):
         book.begin_withdrawal(participant)
         for one in book.withdrawing(participant):
             try:
@@ -78,8 +70,8 @@ def withdraw(database: Database, participant: str, forget: Forget) -> Erased:
 
 def delete_study(database: Database, study: str, forget: Forget) -> int:
     """Erases all participants of a study, then the study; returns their number. If it fails, nobody counts any more."""
-    everyone: list[Participant] = []
-    for book in study_books(database.place):
+    everyone: list[studies.Participant] = []
+    for book in studies.study_books(database.place):
         everyone += book.participants(study)
         for one in everyone:
             book.begin_withdrawal(one.id)
@@ -94,22 +86,26 @@ def delete_study(database: Database, study: str, forget: Forget) -> int:
 def finish_withdrawals(database: Database, forget: Forget) -> None:
     """Erases all participants who have asked for it; one whose run another process holds is left for later."""
     with suppress(SociometerError):
-        for book in study_books(database.place) if unfinished_withdrawals(database.place) else ():
+        for book in studies.study_books(database.place) if studies.unfinished_withdrawals(database.place) else ():
             for one in book.withdrawing():
                 with suppress(SociometerError):
                     _finish(database, book, one, forget)
             book.sweep()
 
 
-def _finish(database: Database, book: StudyBook, one: Participant, forget: Forget, *, sweep: bool = True) -> Erased:
+def _finish(
+    database: Database, book: studies.StudyBook, one: studies.Participant, forget: Forget, *, sweep: bool = True
+) -> Erased:
     erased, runs = Erased(), {*one.runs}
     if database.is_current():
         with database.errors(), closing(database.connect(writable=False)) as connection:
             # A run that was made just before a kill is not in the book yet.
             query = "SELECT id FROM run WHERE name = ? OR name LIKE ?"
-            named = connection.execute(query, (run_name(one.study, one.id), run_name(f"{one.study}.%", one.id)))
+            named = connection.execute(
+                query, (studies.run_name(one.study, one.id), studies.run_name(f"{one.study}.%", one.id))
+            )
             runs.update(run for (run,) in named)
-        erased = erase_person(database, runs, identity_of(one.id), forget, sweep=sweep) if runs else erased
+        erased = erase_person(database, runs, studies.identity_of(one.id), forget, sweep=sweep) if runs else erased
     book.end_withdrawal(one, sweep=sweep)
     return erased
 
@@ -195,7 +191,7 @@ def _said_elsewhere(connection: Connection, runs: Collection[str]) -> Iterator[s
     """What a person said in runs that were imported, whose replies are in their transcripts."""
     for run in runs:
         for event in _events(connection, "run = ?", run):
-            if event[0] == "heard" and event[2] == PERSON and event[6] is not None:
+            if event[0] == "heard" and event[2] == studies.PERSON and event[6] is not None:
                 yield msgspec.convert(event[6], Reply).text
 
 
