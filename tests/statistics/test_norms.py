@@ -131,6 +131,8 @@ def test_less_is_better_where_the_card_says_so():
     curve = curve_of(scores, lower_is_better=True)
     assert share_worse(curve, 1.1) == pytest.approx(1 - share_worse(curve_of(scores, lower_is_better=False), 1.1))
     assert (share_worse(curve, 0.5), share_worse(curve, 3.5)) == (1.0, 0.0)
+    alike = curve_of(np.ones(12), lower_is_better=True)
+    assert [share_worse(alike, at, lower_is_better=True) for at in (0.5, 1.0, 1.5)] == [1.0, 0.5, 0.0]
 
 
 def test_the_interval_has_the_error_of_the_people_and_that_of_the_score():

@@ -162,7 +162,7 @@ def placed(summary: Summary, view: AnyRun, card: MeasureCard, norm: TaskNorm) ->
     counts = (len(table), around.clusters, primary.unreadable, primary.errors)
 
     def place(curve: Curve, people: int, note: str, group: dict[str, str]) -> Measure:
-        worse = partial(share_worse, curve)
+        worse = partial(share_worse, curve, lower_is_better=card.better == "lower")
         main, *cases = (
             Case(worse(score + by), place_interval(worse, people, score + by, around.scaled(1, by)))
             for by in (0.0, *failed)

@@ -148,7 +148,9 @@ def place_among(people: Mapping[str, ItemValue], subject: Mapping[str, ItemValue
     count, gaps = len(leads), [subject[name].value - people[name].value for name in shared]
     around = clustered_mean_interval(gaps, [people[name].cluster for name in shared], binary=False)
     curve, ends = curve_of(-np.array(leads), lower_is_better=sign < 0), around.scaled(1, -math.fsum(gaps) / len(gaps))
-    bounds = place_interval(lambda by: share_worse(curve, by) if by else better_than / count, count, 0.0, ends)
+    bounds = place_interval(
+        lambda by: share_worse(curve, by, lower_is_better=sign < 0) if by else better_than / count, count, 0.0, ends
+    )
     spread = stdev(leads) if count > 1 else 0.0
     bounds = bounds if count >= MINIMUM_CLUSTERS else too_few(count, people=True)
     away = fmean(leads) / spread if spread else None
@@ -193,10 +195,10 @@ def curve_of(scores: NDArray[np.float64], *, lower_is_better: bool) -> Curve:
     return tuple(zip(values.tolist(), np.round(worse, 6).tolist(), np.round(errors, 6).tolist(), strict=True))
 
 
-def share_worse(curve: Sequence[tuple[float, float, float]], score: float) -> float:
-    """The share of people with a worse score, between the scores of the curve on a line."""
+def share_worse(curve: Sequence[tuple[float, float, float]], score: float, *, lower_is_better: bool = False) -> float:
+    """The share of people with a worse score, on a line between scores of the curve; one score shows no direction."""
     scores, worse, _ = zip(*curve, strict=True)
-    ends = (0.0, 1.0) if worse[-1] >= worse[0] else (1.0, 0.0)
+    ends = (1.0, 0.0) if worse[-1] < worse[0] or (lower_is_better and len(scores) == 1) else (0.0, 1.0)
     return float(np.interp(score, scores, worse, *ends))
 
 
