@@ -41,21 +41,21 @@ MESSAGES = [message("error"), message("error", "A"), message("strange"), message
 def play(server, provider, tmp_path, fault):
     server.fault_of = lambda number: fault
     options = {"base_url": server.url, "store": tmp_path / "s.db", "retries": 1}
-    run = sm.run("sesi", f"{provider}/m", limit=4, **options)
+    run = sm.run("sesi", f"{provider}/m", limit=2, **options)
     return run, (len(run.finished(run.tasks[0])), sum(run.failures().values()))
 
 
 @pytest.mark.parametrize("fault", CHAT)
 def test_an_error_in_a_completion_is_a_failed_request(openai_server, key, tmp_path, fault):
     _, counts = play(openai_server, "openai", tmp_path, fault)
-    assert counts == (0, 4)
-    assert len(openai_server.received) == 8, "each was tried again"
+    assert counts == (0, 2)
+    assert len(openai_server.received) == 4, "each was tried again"
 
 
 @pytest.mark.parametrize("fault", MESSAGES)
 def test_an_error_in_a_message_is_a_failed_request(anthropic_server, key, tmp_path, fault):
     _, counts = play(anthropic_server, "anthropic", tmp_path, fault)
-    assert counts == (0, 4)
+    assert counts == (0, 2)
 
 
 @pytest.mark.parametrize("provider", ["openai", "anthropic"])
@@ -64,7 +64,7 @@ def test_an_unknown_reason_with_a_text_is_read_and_named_in_a_note(request, key,
     run, counts = play(
         server, provider, tmp_path, (chat if provider == "openai" else message)("pause_for_thought", "A")
     )
-    assert counts == (4, 0)
+    assert counts == (2, 0)
     for episode in run.episodes():
         notes = [event for event in run.transcript(episode.item.id) if isinstance(event, Noted)]
         assert [note.facts["reason"] for note in notes if note.kind == "unknown finish reason"] == ["pause_for_thought"]
@@ -73,5 +73,5 @@ def test_an_unknown_reason_with_a_text_is_read_and_named_in_a_note(request, key,
 def test_a_status_in_the_error_of_a_choice_decides_as_it_would_outside(openai_server, key, tmp_path):
     fault = chat("error", error={"code": 400, "message": "This model's maximum context length is 8192 tokens"})
     _, counts = play(openai_server, "openai", tmp_path, fault)
-    assert counts == (0, 4)
-    assert len(openai_server.received) == 4, "a prompt that is too long is not sent again"
+    assert counts == (0, 2)
+    assert len(openai_server.received) == 2, "a prompt that is too long is not sent again"

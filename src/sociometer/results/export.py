@@ -26,7 +26,7 @@ COLUMNS = {
     "failure": "text; why the episode has no score; empty if it has one",
     "unreadable": "whole number; replies without an answer, which count in scores",
     "person": "text; participant; only of a study",
-    "counted": "if a run stopped early: whether the numbers include it, True or False",
+    "counted": "if a run stopped early: True or False, whether it counts",
     "facet.NAME": "text; group of the episode, such as an ability",
     "score.NAME": "number; score of the episode; 'list INSTRUMENT' has its measure",
 }
