@@ -48,7 +48,7 @@ class Interval(Struct, frozen=True, omit_defaults=True):
 
     @property
     def without_bounds(self) -> str:
-        """What stands for its bounds if it has none, or no variation to make them from; else empty."""
+        """The words in place of its bounds if it has none, or no variation to make them from; else empty."""
         return "too few" if self.too_few else SAME_ON_EVERY_ITEM if self.method == NO_VARIATION else ""
 
     @property

@@ -262,7 +262,7 @@ def _fitting(
 
 
 def _alike(several: Sequence[Sequence[StoredRun]]) -> ChosenRuns | None:
-    """For each word the fullest run of its subject, of the kind that all words have; None if one means several."""
+    """For each word the run of its subject with the most items, of one kind for all; None if a word means several."""
     words = [[one for run in runs if (one := _standing(run)) is not None] for runs in several]
     chosen: list[_Standing] = []
     for instrument in dict.fromkeys(one.run.instrument for one in words[0]):
