@@ -6,12 +6,14 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
+import msgspec
 from msgspec import Struct, structs
 
 from sociometer.core.card import Card
 from sociometer.core.config import DEFAULT_IN_FLIGHT, Caps, RunConfig
 from sociometer.core.conversation import Sampling
 from sociometer.core.errors import UsageError, unknown
+from sociometer.core.language import read_texts
 from sociometer.core.server_fields import server_fields
 from sociometer.core.session import AnswerMode, ToolMode
 from sociometer.core.settings import Setting, SettingValue
@@ -44,96 +46,11 @@ class RunOption(Struct, frozen=True):
 
 
 CAPS_COVER = "counting all roles, restarts and runs of one command"
-OPTIONS = (
-    RunOption(
-        "models", "Model to test (the subject); repeat for several. 'sociometer list models' shows what to write.",
-        flag="--model", many=True, metavar="MODEL",
-    ),
-    RunOption(
-        "roles", "Model for another role; repeat for several roles. With several models for one role, 'run' plays all"
-        " combinations.", flag="--role", many=True, metavar="ROLE=MODEL",
-    ),
-    RunOption(
-        "tasks", "Task of the instrument to play [default: see 'list INSTRUMENT']; repeat for several.", flag="--task",
-        many=True, metavar="TASK",
-    ),
-    RunOption("limit", "Number of items (or scenarios) to sample, the same for every subject [default: all].", int),
-    RunOption("items", "Item to play [default: all]; repeat for several.", flag="--item", many=True, metavar="ID"),
-    RunOption("repeats", "Times to play each item [default: see 'list INSTRUMENT', mostly 1].", int),
-    RunOption("seed", "Seed for deals, option orders and samples [default: 0].", int, 0),
-    RunOption("official", "Use the official items ('sociometer get data'), not the bundled ones.", bool, False),
-    RunOption("data", "Official files [default: those of 'get data']; implies --official.", Path, ""),
-    RunOption(
-        "second_question",
-        "Ask a second time if a reply has no answer [default: yes, unless that changes an official score].",
-        bool, flag="--second-question/--no-second-question",
-    ),
-    RunOption(
-        "base", "Treat the subject as a base model that continues a text with examples; works only for tasks that"
-        " 'sociometer list INSTRUMENT' shows with -o base.", bool, False, detail=True,
-    ),
-    RunOption(
-        "answer", "Source of the answer to a choice: the text of the reply ('reply', the default), or the 'probability'"
-        " of each option.", default="reply", choices=("reply", "probability"), detail=True,
-    ),
-    RunOption(
-        "tools", "How the subject uses tools: 'called' as its server offers it, or 'told' in words and answered in JSON"
-        " [default: called, where the model can].", default="", choices=("called", "told"), detail=True,
-    ),
-    RunOption("prompts", "Folder of prompts to use for those of the same name [default: none].", Path, ""),
-    RunOption("name", "Name of the run, to use in place of its id [default: none].", default=""),
-    RunOption("label", "Name of the subject in tables and pages [default: the model's].", default=""),
-    RunOption("base_url", "Address of the subject's server.", default="", in_name=True),
-    RunOption(
-        "revision",
-        "Name of the subject's weights, to reuse its replies in later runs.",
-        default="", in_name=True,
-    ),
-    RunOption("key_variable", "Environment variable with the subject's key [default: the provider's].", default=""),
-    RunOption("insecure_http", "Send keys over plain HTTP even to other machines.", bool, False, detail=True),
-    RunOption(
-        "server_fields", "Field to add to requests to the subject, or to a ROLE: body.NAME=JSON (body.top_k=20),"
-        " header.NAME=VALUE or query.NAME=VALUE. Values of headers are not stored.", dict, {},
-        flag="[ROLE.]body|header|query.NAME", detail=True,
-    ),
-    RunOption("temperature", "Sampling temperature of the subject [default: the test's].", float, detail=True),
-    RunOption("top_p", "Nucleus sampling threshold (top-p) of the subject [default: the test's].", float, detail=True),
-    RunOption("server_sampling", "Send no sampling parameters, for models that reject them.", bool, False, detail=True),
-    RunOption("reply_tokens", "Maximum tokens in one reply of the subject [default: the test's].", int, detail=True),
-    RunOption("sampling_seed", "Sampling seed to send to the subject's server [default: none].", int, detail=True),
-    RunOption("stop", "Stop sequence for the subject [default: none]; repeat for several.", many=True, detail=True),
-    RunOption("reasoning_effort", "Reasoning effort (low, medium, high) [default: the server's].", detail=True),
-    RunOption("logprobs", "Number of top log-probabilities to request [default: none].", int, detail=True),
-    RunOption("in_flight", "Maximum requests in flight per server [default: 32].", int, DEFAULT_IN_FLIGHT, detail=True),
-    RunOption(
-        "on", "Run models in process on a Ray cluster: 'ray' (the cluster in RAY_ADDRESS, else this machine), or"
-        " ray://HOST:PORT.", default="", metavar="ray|URL",
-    ),
-    RunOption(
-        "replicas", "Copies of each model on the cluster [default: one for each GPU, or by the number of cores].", int
-    ),
-    RunOption(
-        "shard", "Play only part K of N of the items; 'store copy --trust' unites the stores of all parts.", default="",
-        metavar="K/N",
-    ),
-    RunOption("batch", "Send requests in batches, cheaper but up to a day for each turn.", bool, False),
-    RunOption("cancel_batches", "Cancel waiting batches when the run is interrupted.", bool, False, detail=True),
-    RunOption("timeout", "Time limit for one request, in seconds [default: 300].", float, 300.0, detail=True),
-    RunOption("retries", "Number of times to retry a failed request [default: 8].", int, detail=True),
-    RunOption(
-        "until", "Stop early [default: no]: 'decided' (with --against), 'ranked' (several models), or at a width such"
-        " as ±3 (of the score on items of this kind; ±3:these on these items).", default="",
-        metavar="decided|ranked|±WIDTH",
-    ),
-    RunOption("against", "Stored run to compare with; stops when the comparison is decided.", default="",
-              metavar="RUN"),
-    RunOption("margin", "Smallest difference that matters, with --against, as it is shown [default: none].", float),
-    RunOption("measure", "Measure that --until looks at [default: the primary one].", default=""),
-    RunOption("max_cost", f"Maximum cost in dollars, {CAPS_COVER} [default: no limit].", float),
-    RunOption("max_requests", f"Maximum number of requests, {CAPS_COVER} [default: no limit].", int),
-    RunOption("max_tokens", f"Maximum number of tokens read and written, {CAPS_COVER} [default: no limit].", int),
-    RunOption("fresh", "Request new replies instead of reusing stored ones.", bool, False),
-)  # fmt: skip
+_KINDS: dict[str, type] = {"int": int, "float": float, "bool": bool, "dict": dict, "path": Path}
+OPTIONS = tuple(
+    msgspec.convert({**facts, "name": name}, RunOption, dec_hook=lambda _, kind: _KINDS[kind])
+    for name, facts in read_texts(Path(__file__).with_name("run_options.toml")).items()
+)
 
 
 class RunOptions(TypedDict, total=False):

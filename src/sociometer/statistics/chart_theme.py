@@ -7,35 +7,17 @@ as chance or people), `reference-text`, `whisker`, `band`, `zone`, `people`, `in
 
 import copy
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any, Literal
+
+from sociometer.core.language import read_texts
 
 Spec = dict[str, Any]
 Mode = Literal["light", "dark"]
 OUTER_PADDING = 0.2
 """Vega-Lite's padding around rows that contain rows, as a share of a row."""
-FONT = "'Inter', 'Segoe UI', 'Helvetica Neue', Arial, 'Noto Sans', 'Noto Sans CJK SC', sans-serif"
-CATEGORIES = {
-    "light": ["#1f6f8b", "#c4572f", "#6b5b95", "#3d8b53", "#b8860b", "#a63d6b", "#56646f", "#2b9c94"],
-    "dark": ["#6cb8d6", "#f0936a", "#b3a1e0", "#86cf97", "#e5c15a", "#e58fb2", "#a9b8c4", "#6fd3cb"],
-}
-_INK = {
-    "light": {"text": "#22292f", "soft": "#5d6a75", "line": "#d8dde1", "faint": "#eceff1", "paper": "#fcfbf8"},
-    "dark": {"text": "#e4e8eb", "soft": "#9eabb6", "line": "#3a444d", "faint": "#2a3239", "paper": "#14181c"},
-}
-_RAMPS = {
-    "light": {
-        "ramp": ["#eef3f5", "#a9c9d6", "#4f94b1", "#1b5a75", "#0b2f40"],
-        "diverging": ["#a8461f", "#dd9a78", "#f3f1ee", "#86b4c6", "#1b5a75"],
-        "good": "#3d8b53",
-        "bad": "#b8452f",
-    },
-    "dark": {
-        "ramp": ["#222b32", "#2c5163", "#3d86a5", "#7cc0db", "#d3eef8"],
-        "diverging": ["#f0936a", "#8f5a44", "#2a3036", "#3f7388", "#7cc9e8"],
-        "good": "#86cf97",
-        "bad": "#f0836a",
-    },
-}
+_LOOK = read_texts(Path(__file__).with_suffix(".toml"))
+CATEGORIES: dict[Mode, list[str]] = {"light": _LOOK["light"]["category"], "dark": _LOOK["dark"]["category"]}
 _MARKED = ("color", "shape")
 _PLACED = ("x", "y", "yOffset", "xOffset")
 COLOURS = 8
@@ -46,77 +28,15 @@ DASHES = ([1, 0], [6, 4], [2, 3], [10, 3, 2, 3])
 
 def theme(mode: Mode = "light") -> Spec:
     """The Vega-Lite configuration of a mode."""
-    ink, ramps, categories = _INK[mode], _RAMPS[mode], CATEGORIES[mode]
-    axis = {
-        "domain": False,
-        "ticks": False,
-        "gridColor": ink["faint"],
-        "labelColor": ink["soft"],
-        "titleColor": ink["soft"],
-        "labelFontSize": 12,
-        "titleFontSize": 12,
-        "titleFontWeight": "normal",
-        "labelPadding": 8,
-        "titlePadding": 12,
-        "labelLimit": 260,
-    }
-    legend = {
-        "labelColor": ink["text"],
-        "titleColor": ink["soft"],
-        "titleFontWeight": "normal",
-        "labelFontSize": 12,
-        "titleFontSize": 12,
-        "orient": "top",
-        "direction": "horizontal",
-        "offset": 30,
-        "symbolType": "circle",
-        "symbolOpacity": 1,
-        "symbolStrokeWidth": 2,
-        "columns": 4,
-        "labelLimit": 220,
-    }
-    return {
-        "background": None,
-        "font": FONT,
-        "padding": {"left": 4, "top": 6, "right": 10, "bottom": 4},
-        "view": {"stroke": None, "continuousWidth": 640, "continuousHeight": 320},
-        "axis": axis,
-        "axisBand": {"grid": False},
-        "axisY": {"titleAlign": "left", "titleAngle": 0, "titleAnchor": "start", "titleX": 0, "titleY": -10},
-        "legend": legend,
-        "title": {"color": ink["text"], "subtitleColor": ink["soft"], "anchor": "start"},
-        "range": {
-            "category": categories,
-            "ramp": ramps["ramp"],
-            "heatmap": ramps["ramp"],
-            "diverging": ramps["diverging"],
-            "ordinal": ramps["ramp"],
-        },
-        "mark": {"color": categories[0]},
-        "text": {"color": ink["text"], "fontSize": 12},
-        "rule": {"color": ink["soft"]},
-        "point": {"size": 70, "filled": True, "opacity": 1},
-        "line": {"strokeWidth": 2.2},
-        "style": _styles(ink, ramps),
-    }
+    colours = {**_LOOK[mode], "first": CATEGORIES[mode][0], "none": None}
 
+    def coloured(part: Any) -> Any:
+        if isinstance(part, dict):
+            return {name: coloured(value) for name, value in part.items()}
+        return colours[part[1:]] if isinstance(part, str) and part.startswith("@") else part
 
-def _styles(ink: dict[str, str], ramps: dict[str, Any]) -> Spec:
-    # `color` and not `fill`: only `color` overrides the default colour of marks
-    return {
-        "reference": {"color": ink["soft"], "strokeDash": [4, 4], "strokeWidth": 1.2, "opacity": 0.9},
-        "reference-text": {"color": ink["soft"], "fontSize": 11, "align": "left", "dx": 4},
-        "whisker": {"strokeWidth": 2, "opacity": 0.55, "strokeCap": "round"},
-        "band": {"opacity": 0.16},
-        "zone": {"color": ink["faint"], "opacity": 0.75},
-        "people": {"color": ink["line"]},
-        "ink": {"color": ink["text"]},
-        "on-strong": {"color": ink["paper"]},
-        "quiet": {"color": ink["soft"], "opacity": 0.6},
-        "cross": {"color": ink["line"], "strokeWidth": 1},
-        "good": {"color": ramps["good"]},
-        "bad": {"color": ramps["bad"]},
-    }
+    made: Spec = coloured(_LOOK["config"])
+    return made
 
 
 def contained(spec: Spec) -> Spec:

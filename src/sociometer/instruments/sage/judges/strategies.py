@@ -3,9 +3,11 @@
 import re
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
+from pathlib import Path
 
 from msgspec import Struct
 
+from sociometer.core.language import read_texts
 from sociometer.instruments.sage.person.emotion import Intention
 
 Codes = tuple[str, ...]
@@ -14,33 +16,7 @@ Codes = tuple[str, ...]
 REPETITION_LINE = 0.4
 """Above this repetition rate the paper does not count a model as an effective supporter."""
 
-STRATEGIES: dict[str, str] = {
-    "A-1": "asks for facts",
-    "A-2": "asks how the person feels",
-    "A-3": "asks what was tried",
-    "A-4": "asks what the person makes of it",
-    "A-5": "asks without wanting an answer",
-    "B-1": "says that it understands",
-    "B-2": "retells the trouble with feeling",
-    "B-3": "names what lies beneath",
-    "C-1": "agrees from its own side",
-    "C-2": "tells a story of its own",
-    "D-1": "comforts",
-    "D-2": "offers to listen",
-    "D-3": "lets anger and tears out",
-    "E-1": "praises who the person is",
-    "E-2": "praises what the person thinks",
-    "E-3": "praises what the person did",
-    "E-4": "promises company",
-    "F-1": "analyses the trouble",
-    "F-2": "suggests a way to feel better",
-    "F-3": "suggests a counsellor",
-    "F-4": "gives general advice",
-    "F-5": "gives advice for this very case",
-    "G-1": "informs about feelings",
-    "G-2": "informs about solutions",
-    "H-1": "apologises",
-}
+STRATEGIES: dict[str, str] = read_texts(Path(__file__).with_suffix(".toml"))
 """The 24 strategies of Table 5, and one of ours: an apology for what the reply before it said or missed."""
 
 
