@@ -27,8 +27,9 @@ ROOT = Path(__file__).parent.parent
 MARK = "<!-- below: written by scripts/reference.py -->\n"
 COLUMNS = 100
 SCORES = (
-    "The mean of a column over the rows without a `failure` is the measure of `sociometer show RUN`, if every item was"
-    " played equally often. `share` is right or wrong, or a part of 1. A run has only the columns of its settings.\n"
+    "The measure of `sociometer show RUN` is the mean over items of each item's mean of a column, without the rows that"
+    " have a `failure`. With several prompting methods of SECEU, take the rows of one `facet.prompting`. `share` is"
+    " right or wrong, or a part of 1. A run has only the columns of its settings.\n"
     "Columns that are not listed are steps of the test's scoring."
 )
 SCORE_HEAD = "| task | column | its mean over items | unit | scale |\n| --- | --- | --- | --- | --- |\n"
@@ -37,6 +38,7 @@ COMPARED = {
     "comparisons[].measures": "results.verdicts.ComparedMeasure",
     "comparisons[].measures[].paired": "statistics.paired.PairedDifference",
     "comparisons[].measures[].paired.interval": "core.measure.Interval",
+    "comparisons[].measures[].place": "statistics.people.PlaceAmongPeople",
     "rankings": "results.leaderboard.Leaderboard",
     "rankings[].standings": "results.leaderboard.Standing",
 }
@@ -79,7 +81,8 @@ PYTHON = {
         "results.verdicts.Comparison: where first second value low high verdict measure measures sentence notes refused"
         " worse primary_rows",
         "results.verdicts.ComparedMeasure: name group value low high verdict paired p_adjusted detectable margin"
-        " primary failed",
+        " primary failed place",
+        "statistics.people.PlaceAmongPeople",
         "statistics.paired.PairedDifference: first second difference interval p_value effect items clusters",
         "api.gate",
         "results.runs.Gate",
@@ -90,7 +93,7 @@ PYTHON = {
         "api.export",
         "api.paper",
     ),
-    "Studies of people": ("api.study", "results.study_tables.StudyResults"),
+    "Studies of people": ("api.study", "results.study_tables.StudyResults", "results.norms.NormTable"),
     "Instruments and models": ("api.list_instruments", "api.list_models", "api.check", "core.conversation.Reply"),
     "Published figures": ("api.reproduce", "api.Reproduction"),
     "Errors": tuple(

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 from html import unescape
+from operator import attrgetter
 
 import msgspec
 import pytest
@@ -404,6 +405,58 @@ def test_a_cap_stops_a_run_that_can_be_resumed(store, openai_server):
     assert len(openai_server.received) == 4
 
 
+class Agent:
+    """An object as a model."""
+
+    def __call__(self, messages):
+        return "A"
+
+
+def functions_of_a_script():
+    """A function as a script has it, a lambda, a function inside another, and an object."""
+
+    def inside(messages):
+        return "A"
+
+    def agent(messages):
+        return "A"
+
+    agent.__qualname__, agent.__module__ = "agent", "__main__"
+    return agent, lambda messages: "A", inside, Agent()
+
+
+@pytest.mark.parametrize("revision", ["", "1"])
+@pytest.mark.parametrize("nth", range(4))
+def test_the_printed_call_continues_a_run_of_a_function_that_no_command_can_name(store, capsys, nth, revision):
+    model = functions_of_a_script()[nth]
+    run = sm.run("sesi", model, limit=4, max_requests=2, name="mine", revision=revision, store=store)
+    spec, at = run.manifest.config.subject, ("--store", str(store))
+    call = f"sm.resume('mine', code=[FUNCTION], max_requests=MORE, store='{store}')  # in the script or notebook"
+    if nth < 3:
+        assert run_command(["runs", *at]) == 0
+        assert f"To continue it: {call} that has '{spec}'" in capsys.readouterr().out
+        for given in ((), ("--code", spec)):
+            assert run_command(["resume", "mine", *given, "--max-requests", "9", *at]) == 2
+            assert call.replace(" max_requests=MORE,", "") in capsys.readouterr().err
+    with pytest.raises(UsageError, match=r"name it again: sm\.resume\('mine', code=\["):
+        sm.resume("mine", store=store)
+    with pytest.raises(UsageError, match=f"not 'python/{__name__}:answers_b'"):
+        sm.resume("mine", code=[answers_b], store=store)
+    done = eval(call, {"sm": sm, "FUNCTION": model, "MORE": 9})  # the call as it is printed
+    assert (done.id, done.status, done.failures()) == (run.id, "finished", {})
+
+
+def test_the_name_of_a_function_of_a_script_is_not_looked_for_in_the_command(store, capsys, monkeypatch):
+    for name in ("__main__:agent", f"{__name__}:<lambda>"):
+        assert run_command(["run", "sesi", "--model", f"python/{name}", "--store", str(store)]) == 2
+        said = capsys.readouterr().err
+        assert f"'python/{name}' is not a function that can be imported; write sm.run(INSTRUMENT, FUNCTION) or" in said
+        assert "sm.resume(RUN, code=[FUNCTION]) in the script or notebook that has it." in said
+    monkeypatch.setattr(sys.modules["__main__"], "agent", lambda messages: "A", raising=False)
+    run = sm.run("sesi", "python/__main__:agent", limit=4, max_requests=2, store=store)
+    assert sm.resume(run, code=["python/__main__:agent"], max_requests=9, store=store).status == "finished"
+
+
 def test_whatever_takes_a_run_takes_its_name_its_subject_or_a_list(old_and_new, tmp_path):
     old, new = (sm.get_run(name, store=old_and_new) for name in ("old", "new"))
     assert len(sm.frame("old", store=old_and_new)) == 30
@@ -487,6 +540,13 @@ def test_of_several_runs_a_task_and_a_subject_name_a_comparison(three_subjects):
     assert found["questions", "baseline/first"].second == "baseline/first"
 
 
+@pytest.mark.parametrize("call", [sm.compare, sm.reliability])
+def test_what_the_page_of_python_says_that_a_task_has_is_there(old_and_new, call):
+    (said,) = re.findall(r"Each task.*? has (.*?)\.\s", call.__doc__, re.DOTALL)
+    task = call("old", "new", store=old_and_new)["questions"]
+    assert len([attrgetter(name)(task) for name in re.findall(r"`([\w.]+)`", said)]) == 3
+
+
 def test_results_print_as_text(old_and_new, tmp_path):
     run = sm.get_run("new", store=old_and_new)
     shown = [
@@ -568,7 +628,7 @@ def test_one_task_or_item_needs_no_list_and_a_number_is_a_number(store):
     run = sm.run("sesi", "baseline/random", tasks="questions", limit=2, store=store)
     item = next(run.episodes()).item.id
     assert [one.item.id for one in sm.run("sesi", "baseline/random", items=item, store=store).episodes()] == [item]
-    with pytest.raises(UsageError, match="limit must be at least 1, not '3'"):
+    with pytest.raises(UsageError, match="limit must be a whole number, not '3'"):
         sm.run("sesi", "baseline/random", limit="3", store=store)
     with pytest.raises(NotFound, match="unknown sesi item '3'"):
         run.transcript(3)

@@ -104,7 +104,7 @@ def test_every_key_of_a_comparison_and_a_ranking_is_described(tmp_path, capsys):
             found = [printed]
             for name in part.split("."):
                 inner = [one[name.removesuffix("[]")] for one in found]
-                found = [each for one in inner for each in (one if isinstance(one, list) else [one])]
+                found = [each for one in inner for each in (one if isinstance(one, list) else [one]) if each]
             assert {key for one in found for key in one} <= rows.keys(), part
     assert described.keys() >= {"comparisons[].measures[].paired", "rankings[].standings"}
 

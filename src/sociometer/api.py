@@ -9,7 +9,7 @@ import asyncio
 import atexit
 import re
 import warnings
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from datetime import UTC, datetime
 from functools import cache, partial
@@ -33,12 +33,12 @@ from sociometer.core.sheets import folder_for, read_rows
 from sociometer.core.source import Source
 from sociometer.core.stopping import PAUSED, RANKED
 from sociometer.core.version import __version__
-from sociometer.core.words import cell_text
+from sociometer.core.words import cell_text, counted
 from sociometer.engine.data import data_folders
 from sociometer.engine.engine import Engine, Listener, PlayedRun
 from sociometer.engine.plan import ItemList, ReadPlan
 from sociometer.engine.progress import Callback
-from sociometer.engine.replay import check_file, export_bundle
+from sociometer.engine.replay import check_file, export_bundle, why_no_bundle
 from sociometer.engine.run_options import RunOptions, as_python, make_config, model_spec, with_shared_rule
 from sociometer.instruments import card_of, cards, load
 from sociometer.models.python import Function, PythonPlayer
@@ -46,7 +46,7 @@ from sociometer.models.registry import ModelEntry, describe
 from sociometer.reporting.figures import run_figures
 from sociometer.reporting.progress import ProgressDisplay
 from sociometer.reporting.terminal import with_texts
-from sociometer.results.choice import ChosenRuns, choose_by_words, choose_for_paper, find_run, without_short
+from sociometer.results.choice import ChosenRuns, choose_by_words, choose_for_paper, find_run, names_runs, without_short
 from sociometer.results.export import export_runs, frame_of
 from sociometer.results.groups import PeopleRun
 from sociometer.results.published import (
@@ -239,7 +239,7 @@ def resume(
     in_flight: int | None = None,
     key_variable: str | Mapping[str, str] = "",
     insecure_http: bool = False,
-    code: Collection[str] = (),
+    code: Collection[str | Function] = (),
     headers: Mapping[str, str] | None = None,
     store: str | Path | None = None,
     progress: bool = False,
@@ -247,9 +247,9 @@ def resume(
     """Continues a stopped or killed run and returns it; the limits replace those of its start.
 
     `key_variable` names the environment variable with the subject's key, or with the key of each role. It is needed
-    for servers other than the provider's own, because it is never taken from the store. `code` names again the
-    functions (`python/MODULE:FUNCTION`) that the run asks; `headers` gives again those of `server_fields`, by the same
-    names (`header.X-Team`). Example: `sm.resume("old", max_requests=100)`
+    for servers other than the provider's own, because it is never taken from the store. `code` gives again the
+    functions that the run asks: themselves (`code=[agent]`) or by name (`python/MODULE:FUNCTION`). `headers` gives
+    again those of `server_fields`, by the same names (`header.X-Team`). Example: `sm.resume("old", max_requests=100)`
     """
     with _calling(progress) as listener:
         engine = _engine(store, listener)
@@ -378,7 +378,7 @@ def frame(run: Runs, task: str = "", *, store: str | Path | None = None) -> Any:
 def reliability(*runs: Runs, task: str = "", measure: str = "", store: str | Path | None = None) -> "Reliabilities":
     """Cronbach's alpha over models, or over the people of a study; repeatability; the statistics of items.
 
-    Each task of the result, such as `["feelings"]`, has `alpha` and `interval`; `frame()` has all of them.
+    Each task of the result, such as `["feelings"]`, has `alpha.value`, `alpha.interval` and `alpha.note`.
     Example: `sm.reliability("old", "new").items.frame()`
     """
     from sociometer.results.reliability import reliabilities  # here, since it takes longer than all else to load
@@ -390,29 +390,38 @@ def reliability(*runs: Runs, task: str = "", measure: str = "", store: str | Pat
 def export(runs: Runs, path: str | Path, *, store: str | Path | None = None) -> Path:
     """Write runs to a file: .jsonl, .csv, .parquet or .sociometer (one run, for others to check); or each to a folder.
 
+    Of `all` or an instrument, runs that cannot be written are left out, with a warning that says why.
     Example: `sm.export(["old", "new"], "scores.csv")`
     """
-    write_runs(choose(runs, store=store).runs, Path(path))
+    words = [runs] if isinstance(runs, Run) else [*runs]
+    for why in write_runs(choose(words, store=store).runs, Path(path), words)["left_out"].values():
+        warnings.warn(f"left out: {why}", stacklevel=3)
     return Path(path)
 
 
-def write_runs(runs: Sequence[StoredRun], to: Path) -> dict[str, Any]:
-    """Write runs in the format of a file's ending, or a file for each; gives the number of rows, or roots by file."""
+def write_runs(runs: Sequence[StoredRun], to: Path, words: Collection[Run]) -> dict[str, Any]:
+    """Write runs in the format of a file's ending, or a file for each; gives the number of rows, or roots by file.
+
+    A run that cannot be written is an error if `words` name it; of others, `left_out` says why.
+    """
     is_folder = to.is_dir() or not to.suffix
     if to.suffix not in (endings := (".jsonl", ".csv", ".parquet", ENDING)) and not is_folder:
         raise UsageError(f"'{to}' has none of the endings {', '.join(endings)}; the ending decides the format.")
+    left = {run.id: why for run in runs if (is_folder or to.suffix == ENDING) and (why := why_no_bundle(run))}
     for run in (run for run in runs if isinstance(run, PeopleRun)):
         export = hint("study export", run.taking.study.name, "--to", "FOLDER")
-        raise UsageError(f"'{run.id}' is a study; to write it: {export}")
+        left[run.id] = f"'{run.id}' is a study; to write it: {export}"
+    if left and (len(left) == len(runs) or names_runs(words, runs)):
+        raise UsageError("\n".join(left.values()))
+    runs, wrote = [run for run in runs if run.id not in left], {"wrote": str(to), "left_out": left}
     if is_folder:
-        files = {to / f"{run.id}{ENDING}": run for run in runs}
-        return {"wrote": str(to), "roots": {str(file): export_bundle(run, file, to) for file, run in files.items()}}
+        return wrote | {"roots": {str(file := to / f"{run.id}{ENDING}"): export_bundle(run, file, to) for run in runs}}
     if to.suffix == ENDING and len(runs) > 1:
         raise UsageError(f"a {ENDING} file has one run, not {len(runs)}; to write a file for each: --to FOLDER")
     folder_for(to)
     if to.suffix == ENDING:
-        return {"wrote": str(to), "root": export_bundle(runs[0], to)}
-    return {"wrote": str(to), "rows": export_runs(runs, to)}
+        return wrote | {"root": export_bundle(runs[0], to)}
+    return wrote | {"rows": export_runs(runs, to)}
 
 
 @_calling()
@@ -436,7 +445,7 @@ def check(instrument: str | Path) -> Table:
                 played = engine.run(make_config(card, "baseline/first", tasks=(task,), limit=2, repeats=1))
                 done, failed = store.episodes.counts(played.run.id)
                 problems = [*verify_run(played.run)]
-                said = problems[0].what if problems else f"{done} items played and scored, {failed} failed"
+                said = problems[0].what if problems else f"{counted(done, 'item')} played and scored, {failed} failed"
                 rows.append((f"task {task}", done > 0 and not failed and not problems, said))
             except (DataError, UsageError) as error:
                 lacking = any(not role.default and role.name != SUBJECT for role in card.roles_of(task))
@@ -655,6 +664,5 @@ def _played(played: PlayedRun) -> StoredRun:
 
 def _players(model: str | Function, options: RunOptions) -> dict[str, Player]:
     """The players of the functions among the models, by their specification."""
-    revision = options.get("revision", "")
-    functions: list[Callable[..., Any]] = [one for one in (model, *options.get("roles", {}).values()) if callable(one)]
-    return {model_spec(function): PythonPlayer(function, revision) for function in functions}
+    models, revision = (model, *options.get("roles", {}).values()), options.get("revision", "")
+    return {model_spec(one): PythonPlayer(one, revision) for one in models if not isinstance(one, str)}

@@ -35,7 +35,9 @@ def test_a_run_id_is_never_a_path(tmp_path, run):
 
 @pytest.mark.parametrize("name", ["", ":f", "..x:f", "m:", "m:f.", "a b:f", "m:f()", "os:system;x", "m"])
 def test_a_name_that_is_no_function_is_told_in_one_sentence(name):
-    with pytest.raises(UsageError, match=r"is not a function; write python/package\.module:function"):
+    with pytest.raises(
+        UsageError, match=r"is not a function that can be imported; write python/package\.module:function"
+    ):
         load_function(name)
 
 

@@ -128,7 +128,7 @@ def test_failed_items_that_could_hide_a_loss_do_not_pass_the_gate(tmp_path, caps
     lost = (
         r": the data do not rule out a loss of 5 points: accuracy is [^;]+ at their worst\. To retry the failed items: "
     )
-    assert re.search(lost + f"sociometer resume {change} --code ", said), said
+    assert re.search(lost + rf"sm\.resume\('{change}', code=\[FUNCTION\], store=", said), said
 
 
 def test_a_gate_that_failed_items_fail_says_that_it_could_be_worse_and_how_to_retry_them(tmp_path, capsys):
@@ -144,7 +144,7 @@ def test_a_gate_that_failed_items_fail_says_that_it_could_be_worse_and_how_to_re
     assert run_command(["compare", "main", "change", "--store", path, "--fail-if", "worse"]) == 1
     said = capsys.readouterr().err.partition("\n")[0]
     could = r": could be worse, because \d+ items failed: accuracy is as high \[[^;]+\] with the failed items at their "
-    assert re.search(could + r"worst\. To retry the failed items: sociometer resume change --code ", said), said
+    assert re.search(could + r"worst\. To retry the failed items: sm\.resume\('change', code=\[FUNCTION\]", said), said
 
 
 def test_a_gate_that_passes_on_part_of_the_items_says_so_and_why(tmp_path, capsys):
@@ -219,7 +219,19 @@ def test_failing_selectively_pays_nowhere(tmp_path, capsys):
     assert "No clear difference: picky is " in said and "without the 96 failed items" in said
     assert run_command(["compare", first, run.id, "--store", str(path), "--fail-if", "worse"]) == 1
     profile = profile_of("picky", [run])
-    assert profile.sentence.endswith("on 0 of 1 measures that have enough items; failed episodes leave 1 more open.")
+    assert profile.sentence.endswith(
+        "on 0 of 1 measure with enough items for an interval; failed episodes leave 1 more open."
+    )
+
+
+def test_a_model_is_planned_beside_stored_runs_without_a_subject(tmp_path, openai_server, capsys):
+    openai_server.say = lambda body: "A"
+    model, at = f"vllm/m@{openai_server.url}", ["--store", str(tmp_path / "s.db")]
+    assert run_command(["run", "sesi", "--model", model, "--limit", "12", "--name", "one", *at]) == 0
+    run_command(["sesi", "analyse", "one", "--role", f"judge={model}", *at])
+    assert run_command(["plan", "sesi", "--model", model, "--limit", "12", *at]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "the mean of 1 stored run of m on sesi" in said
 
 
 def test_a_failed_repeat_counts_at_its_worst_and_best(tmp_path):
@@ -297,6 +309,10 @@ def test_all_runs_can_be_compared(call):
     code, text = call("compare", "all")
     assert code == 0
     assert "sesi/questions, accuracy: baseline/oracle is first of 3" in text
+    for more in ((), ("--reliability",)):  # of the tests that have the task
+        code, text = call("compare", "all", "--task", "questions", *more)
+        assert code == 0 and "questions" in text, text
+    assert call("compare", "all", "--task", "nothing")[0] == 2
     runs = _runs(call, "sesi")
     pair = runs["baseline/random"], runs["baseline/oracle"]
     assert "baseline/oracle is better than baseline/random: " in call("compare", *pair)[1]
@@ -426,6 +442,28 @@ def test_profile_shows_one_subject_over_all_instruments(call):
         "unknown subject 'baseline/frist'; did you mean 'baseline/first'?"
         in call("compare", "--profile", "baseline/frist")[1]
     )
+
+
+def test_twins_are_one_scene_wherever_too_few_are_told(tmp_path, capsys):
+    path = ["--store", str(tmp_path / "few.db")]
+    for model in ("first", "random"):
+        assert (
+            run_command(["run", "sesi", "--limit", "10", "--model", f"baseline/{model}", "--name", model, *path]) == 0
+        )
+    assert "too few (3 scenes)" in capsys.readouterr().out
+    told = {
+        "first random": "first: 9 scenes are too few to tell.", "first random --format wide": "[too few scenes]",
+        "sesi": "9 scenes cannot rank the 2 subjects; at least 10 are needed.",
+        "--reliability sesi": "the 10 items of 9 scenes count as 9 parts",
+    }  # fmt: skip
+    for words, said in told.items():
+        assert run_command(["compare", *words.split(), *path]) == 0
+        text = capsys.readouterr().out
+        assert said in text and "9 questions" not in text and "one cluster" not in text
+    page = tmp_path / "page.html"
+    assert run_command(["report", "first", "random", "--to", str(page), *path]) == 0
+    text = page.read_text(encoding="utf-8")
+    assert "9 scenes" in text and "questions at most" not in text and "too few clusters" not in text
 
 
 def test_reliability_says_that_three_subjects_are_too_few(call):

@@ -482,6 +482,26 @@ def test_runs_are_exported_to_a_folder_each_as_a_file_that_others_check(cli, tmp
     assert cli("export", "all", "--to", str(tmp_path / "taken"))[0] == 2
 
 
+def test_runs_that_cannot_be_written_are_left_out_of_a_folder_of_all_and_named(cli, tmp_path, openai_server):
+    cli(*PLAY, "--name", "ended")
+    model = f"vllm/m@{openai_server.url}/v1#1"
+    words = ("run", "sesi", "--model", model, "--limit", "12", "--name", "half", "-o", "in-flight=1", "--quiet")
+    assert cli(*words, "--max-requests", "3")[0] == 3
+    folder, why = tmp_path / "files", "run half is stopped, 25 %; finish it first: sociometer resume half"
+    for words in (("all",), ("sesi",)):
+        code, out, _ = cli("export", *words, "--to", str(folder))
+        assert code == 0 and out.count("wrote ") == 1 and f"left out: {why}\n" in out
+    code, out, _ = cli("export", "all", "--to", str(folder), "--json")
+    assert list(json.loads(out)["left_out"].values()) == [why] and len(list(folder.iterdir())) == 1
+    for words in (("half",), ("ended", "half")):
+        code, out, err = cli("export", *words, "--to", str(tmp_path / "named"))
+        assert code == 2 and f"error: {why}" in err and not (tmp_path / "named").exists(), "they were named"
+    with pytest.warns(UserWarning, match="left out: run half is stopped, 25 %"):
+        sm.export("all", folder)
+    with pytest.raises(sm.SociometerError, match="run half is stopped, 25 %"):
+        sm.export(["ended", "half"], tmp_path / "named")
+
+
 def test_an_export_with_an_unknown_ending_is_refused(cli, tmp_path):
     cli(*PLAY)
     code, _, err = cli("export", "last", "--to", str(tmp_path / "x.xlsx"))
@@ -502,14 +522,14 @@ def test_an_export_with_an_unknown_ending_is_refused(cli, tmp_path):
             "--consent @no.txt cannot be read: No such file or directory.",
         ),
         ("runs nope", "Usage: sociometer runs. For more: sociometer help runs"),
-        (
-            "run sesi --model baseline/first --temperature 0.2",
-            "'--temperature' is not an option of its own; write -o te",
-        ),
-        (
-            "plan sesi --model baseline/first --concurrency=4",
-            "'--concurrency' is not an option of its own; write -o in-f",
-        ),
+        ("run sesi --model baseline/first --temp 0.2", "No such option '--temp'; write -o temperature=VALUE. For more"),
+        ("plan sesi --model baseline/first --concurrency=4", "'--concurrency'; write -o in-flight=VALUE. For more"),
+        ("run sesi --model baseline/first -q", "No such option '-q'; write --quiet. For more: sociometer help run"),
+        ("sesi probe --n 50", "No such option '--n'; write --limit N. For more: sociometer help sesi probe"),
+        ("run sesi --model baseline/first -o x.csv", "To name a file, write --to FILE."),
+        ("export all -o x.csv", "No such option '-o'; write --to FILE. For more: sociometer help export"),
+        ("compare a b --alpha 0.05", "No such option '--alpha'; write --level 0.95. For more: sociometer help compare"),
+        ("show --model x", "No such option '--model'; write sociometer show MODEL. For more: sociometer help show"),
         (
             "run seceu --model baseline/first --role judge=x/y",
             "unknown role 'judge'. Run 'sociometer list seceu' to see",
@@ -573,7 +593,7 @@ def test_an_import_says_what_it_is_and_that_it_was_checked(cli, tmp_path):
     file, store = tmp_path / "x.sociometer", ("--store", str(tmp_path / "other.db"))
     assert cli("export", "last", "--to", str(file))[0] == 0
     code, _, err = cli("import", "run", str(file), *store)
-    assert code == 0 and "episodes recomputed from their replies, all numbers agree; root " in err
+    assert code == 0 and "episodes recomputed from their replies, all numbers agree; consistent; root " in err
 
 
 def test_an_export_to_an_unknown_kind_names_the_allowed_ones(cli, tmp_path):

@@ -130,7 +130,7 @@ def test_items_that_changed_are_counted_and_left_out(tmp_path, recording, capsys
     words = ["demo", "--to", str(tmp_path / "demo"), "--recording", str(recording), "--only", "sesi"]
     assert run_command([*words, "--json"]) == 0
     out, err = capsys.readouterr()
-    assert "sesi: 1 items changed since they were recorded and are left out." in err
+    assert "sesi: 1 item left out: changed since the recording." in err
     assert json.loads(out)["table"]["rows"][0][-3] == SESI - 1
 
 

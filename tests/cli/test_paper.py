@@ -350,11 +350,33 @@ def test_a_figure_has_the_remarks_of_its_own_task_and_the_command_names_the_task
     )
 
 
+def test_a_number_has_the_remarks_of_its_own_run_and_of_no_other(undrawn, tmp_path, official_data, call):
+    played = ("run", "egosocial", "--official", "--data", str(official_data), "--model", "baseline/random", "--quiet")
+    call(*played, "--name", "five", "--limit", "5", "--task", "socialfirst")
+    call(*played, "--name", "twelve", "--limit", "12", "--task", "socialfirst", "--task", "tomi")
+    call(*played, "--name", "other", "--task", "numbers")
+    named = ("five", "twelve", "other")
+    assert call("paper", "tables", "egosocial", *named, "--to", str(tmp_path / "pack"))[0] == 0
+    five, twelve = rows(tmp_path / "pack" / "table-3.csv")
+    assert (five["Methods"], twelve["Methods"]) == ("baseline/random (five)", "baseline/random (twelve)")
+    assert "ToMBench: only 5 of" in five["remarks"] and "only 12" not in five["remarks"]
+    assert "ToMBench: only 12 of" in twelve["remarks"] and "only 5" not in twelve["remarks"]
+    assert five["ToMBench: All"] != "" != twelve["ToMBench: All"]
+    (both,) = rows(tmp_path / "pack" / "table-2.csv")
+    assert both["Methods"] == "baseline/random" and "ToMi: only 12" in both["remarks"]
+    claims = {row["Claim"]: row["remarks"] for row in rows(tmp_path / "pack" / "claims.csv")}
+    of_tomi, of_tombench = (next(claims[one] for one in claims if one.startswith(of)) for of in ("ToMi:", "ToMBench:"))
+    assert "ToMi: only 12" in of_tomi and "ToMBench" not in of_tomi
+    assert "ToMBench: only 5 of" in of_tombench and "ToMi" not in of_tombench
+
+
 @pytest.mark.parametrize(
     ("name", "tasks", "table", "said"),
     [
         ("sesi", (), "table-1", "12 of the paper's 500 items"),
+        ("sesi", ("--blind",), "table-1", "12 of the paper's 500 items"),
         ("seceu", (), "table-s1", "12 of the paper's 40 items"),
+        ("seceu", ("--prompting", "all"), "table-s1", "12 of the paper's 40 items"),
         ("egosocial", ("--task", "socialfirst"), "table-3", "ToMBench: only 12 of the official items"),
     ],
 )
@@ -388,9 +410,28 @@ def test_a_part_of_the_released_files_is_marked_everywhere(undrawn, tmp_path, ca
     copytree(load("socialeval").folder / "data", tmp_path / "data" / "socialeval")
     monkeypatch.setenv("SOCIOMETER_DATA", str(tmp_path / "data"))
     store, folder = ("--store", str(tmp_path / "runs.db")), tmp_path / "pack"
-    words = ["run", "socialeval", "--official", "--language", "en", "--repeats", "1", "--quiet"]
-    assert run_command([*words, "--model", "baseline/random", *store]) == 0
+    words = ["run", "socialeval", "--official", "--language", "en", "--repeats", "1", "--quiet", *store]
+    assert run_command([*words, "--model", "baseline/random", "--json"]) == 0
+    shown = capsys.readouterr()
+    (found,) = json.loads(shown.out)
+    part, few = "7 of the paper's 153 trees", f"only {found['summaries']['abilities']['measures'][0]['items']} of the"
+    assert f"socialeval: task goals has {part}; run 'sociometer get data socialeval' or give --data DIR." in shown.err
+    assert f"socialeval: task abilities has {few} official items; run" in shown.err
+    assert found["part_of_paper"] == {"goals": part, "abilities": f"{few} official items"}
+    assert run_command(["show", found["run"], *store]) == 0
+    assert f"goals has {part}." in capsys.readouterr().out
+    assert run_command([*words, "--model", "baseline/first", "--limit", "3"]) == 0
+    shown = capsys.readouterr()
+    assert "goals has 3 of the paper's 153 trees." in shown.out and "trees" not in shown.err, "the user chose three"
+    assert run_command([*words, "--model", "baseline/last"]) == 0
     capsys.readouterr()
+    assert run_command(["compare", "baseline/random", "baseline/last", *store]) == 0
+    assert f"both have {part}" in capsys.readouterr().out
+    assert run_command(["compare", "all", "--task", "goals", *store]) == 0
+    assert f"Ranked on {part}" in capsys.readouterr().out
+    assert run_command(["compare", "baseline/random", "baseline/first", *store]) == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert f"baseline/random: {part}; baseline/first: 3 of the paper's 153 trees" in told
     assert run_command(["paper", "tables", "socialeval", "--to", str(folder), "--published", *store]) == 0
     told = " ".join(capsys.readouterr().out.split())
     assert "baseline/random (goals): 7 of the paper's 153 trees; baseline/random (abilities): only" in told

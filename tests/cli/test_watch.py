@@ -187,7 +187,7 @@ def test_the_page_about_watching_shows_what_is_printed(served, tmp_path, when_id
     monkeypatch.setenv("SOCIOMETER_STORE", str(tmp_path / "s.db"))
     served.names = [f"lora-{step}" for step in STEPS]
     words = shlex.split(command.replace("http://localhost:8000/v1", served.url))
-    assert run_command([*words, "-o", "in-flight=2", "--quiet"]) == 0
+    assert run_command([*words, "--quiet"]) == 0
     printed, written = (re.sub(r"sesi-\w{5}\b|#", "", text).split() for text in (capsys.readouterr().out, shown))
     assert printed == written
 
@@ -228,6 +228,17 @@ def test_the_curve_is_in_the_report_and_on_the_page_of_each_step(served, tmp_pat
     told = re.search(r"Figure: sociometer (report .*)", printed.out)[1].replace("curve.svg", str(tmp_path / "one.svg"))
     assert run_command(shlex.split(told)) == 0
     assert (tmp_path / "one.svg").read_text() == drawn
+
+
+def test_the_curve_labels_the_steps_that_are_better(served, tmp_path, when_idle):
+    store = tmp_path / "s.db"
+    sm.run("sesi", "baseline/first", limit=60, name="low", store=store)
+    served.names += ["lora-2000", "lora-3000", "lora-4000"]
+    assert run_command([str(word) for word in words_of(served, store, "--against", "low", "--quiet")]) == 0
+    runs = by_step(store)
+    assert [one.look.verdict == "better" for one in checkpoint_curve(runs[2000]).steps] == [True, True, False]
+    drawn = next(iter(sm.figures(runs[2000]).values())).save(tmp_path / "curve.svg").read_text()
+    assert drawn.count(">better<") == 2 and ">worse<" not in drawn
 
 
 def viewed_page(store, path):
@@ -519,9 +530,8 @@ def test_a_server_that_does_not_answer_is_named_soon(tmp_path, monkeypatch, caps
         (("--watch", "{tmp}"), "give --against RUN"),
         (("--watch", "{tmp}", "--against", "other"), "unknown run 'other'"),
         (("--watch", "{tmp}", "--against", "base", "--until", "±3"), "no other --until"),
-        (("--watch", "{tmp}", "--against", "base", "--seed", "4"), "the two differ in items; add --seed 0."),
-        (("--watch", "{tmp}", "--against", "long"), "the two differ in items; add --limit 6."),
-        (("--watch", "{tmp}", "--against", "whole"), "the two differ in items; leave out --limit."),
+        (("--watch", "{tmp}", "--against", "base", "--seed", "4"), "the two differ in seed; add --seed 0."),
+        (("--watch", "{tmp}", "--against", "short"), "the two differ in items; add --limit 3."),
         (("--watch", "{tmp}", "--against", "base", "--model", "baseline/random"), "takes the place of --model"),
         (("--watch", "vllm/m@http://127.0.0.1:9/v1", "--against", "base"), "needs {step} in the model's name"),
         (("--watch", "{tmp}", "--against", "base", "--watch-for", "soon"), "such as 30m or 12h"),
@@ -544,10 +554,7 @@ def test_a_server_that_does_not_answer_is_named_soon(tmp_path, monkeypatch, caps
 )
 def test_what_cannot_be_watched_is_refused(tmp_path, capsys, words, told):
     sm.run("sesi", "baseline/random", limit=4, name="base", store=tmp_path / "s.db")
-    if words[-1] in ("long", "whole"):
-        sm.run(
-            "sesi", "baseline/random", limit=None if "whole" in words else 6, name=words[-1], store=tmp_path / "s.db"
-        )
+    sm.run("sesi", "baseline/random", limit=3, name="short", store=tmp_path / "s.db")
     given = [word.replace("{tmp}", str(tmp_path)) for word in words]
     assert run_command(["run", "sesi", *given, "--limit", "4", "--store", str(tmp_path / "s.db")]) == 2
     assert told in capsys.readouterr().err

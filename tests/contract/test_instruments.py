@@ -122,6 +122,13 @@ def test_card_is_complete_and_names_what_exists(folder):
         assert callable(getattr(module, command.entry))
 
 
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_what_counts_as_one_has_another_word_than_an_item(folder):
+    """“7 questions are too few” would be wrong of a test with ten questions."""
+    for task in read_card(FOLDER / folder / "card.toml").task:
+        assert task.cluster not in ("question", task.name.removesuffix("s"))
+
+
 @pytest.mark.parametrize("folder", [one for one in FOLDERS if not one.startswith("_")])
 def test_every_claim_and_number_of_the_paper_has_exactly_one_result(folder):
     figures = reproduce(folder).figures
@@ -324,6 +331,12 @@ def test_a_failed_item_is_counted_in_each_of_its_groups(folder, task):
         if measure.name in primary and measure.group:
             group = measure.group.items()
             assert (measure.group, measure.errors) == (measure.group, sum(group <= one.items() for one in scored))
+    lost = load(folder).task(task).summarise(msgspec.structs.replace(run, walk=lambda: iter(failed)))
+    without = {(one.name, *sorted(one.group.items())): one.errors for one in lost.measures if one.value is None}
+    for one in summary.measures:
+        if one.name in primary and set(one.group) <= {facet for facets in scored for facet in facets}:
+            place = (one.name, *sorted(one.group.items()))
+            assert (place, without.get(place)) == (place, one.errors), "a group has a row where every item failed"
 
 
 @pytest.mark.parametrize(("folder", "task"), TASKS)

@@ -83,7 +83,7 @@ def test_a_killed_command_leaves_nothing_half_done(name, made, tmp_path, monkeyp
     before = look(tmp_path / "whole")
     killed, ended = kill_everywhere(tmp_path, *command)
     after = look(ended)
-    assert before != after and len(killed) > 1
+    assert before != after and len(killed) >= 1, f"{len(killed)} kills"
     for folder in killed:
         if at_once:
             assert look(folder) in (before, after), folder.name

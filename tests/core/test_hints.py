@@ -152,6 +152,13 @@ def test_hints_are_what_the_user_typed_and_work_when_pasted(cli, openai_server):
     assert printed(err, "against people: ")[:4] == ["sage", "passport", "--role", f"simulator={simulator}"]
 
 
+def test_runs_of_one_name_are_told_apart_by_the_settings_that_they_have(cli):
+    play = ("run", "socialeval", "--task", "goals", "--repeats", "1", "--model", "baseline/first", "--limit", "1")
+    assert cli(*play)[0] == cli(*play, "--votes", "3")[0] == 0
+    err = cli("show", "baseline/first")[2]
+    assert ", votes 3, limit 1, 20" in err and "bundled items, limit 1, 20" in err and "None" not in err
+
+
 def test_a_run_is_found_by_its_subject_its_label_its_name_and_its_id(cli, openai_server):
     openai_server.say = lambda body: "A"
     model = f"vllm/ckpt-b@{openai_server.url}#b"
@@ -242,3 +249,19 @@ def test_a_command_is_quoted_and_names_the_store_that_the_user_named():
         assert hint("check", "run.sociometer") == "sociometer check run.sociometer", "a file needs no store"
         assert shlex.split(hint("check store"))[-2:] == ["--store", "my runs.db"]
     assert hint("runs") == "sociometer runs"
+
+
+def test_a_run_of_a_function_that_only_python_can_give_is_resumed_in_python():
+    own, other = "python/__main__:agent", "python/m:make.<locals>.agent"
+    with called():
+        use_store("s.db", "--store", "s.db")
+        line = hint("resume", "mine", "--code", own, "--max-requests", "MORE")
+        where = f"  # in the script or notebook that has {own!r}"
+        assert line == f"sm.resume('mine', code=[FUNCTION], max_requests=MORE, store='s.db'){where}"
+        line = hint("resume", "mine", "--code", other, "--code", "python/m:judge")
+        assert line.startswith("sm.resume('mine', code=[FUNCTION, 'python/m:judge'], store='s.db')  # in the script")
+        assert "\n" not in hint("resume", "theirs", "--code", f"{own}\nimport os"), "a store may name anything"
+    with called(python=True):
+        assert hint("resume", "mine", "--code", f"{own}#1").startswith(
+            "sm.resume('mine', code=['python/__main__:agent#1'])"
+        )

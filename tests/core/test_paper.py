@@ -78,6 +78,15 @@ def test_a_claim_about_models_is_not_tested_on_baselines_and_stand_ins(remark):
     assert alone.result == "no model, only baselines or stand-ins"
 
 
+def test_a_claim_has_only_the_remarks_on_the_numbers_that_it_compares():
+    about = {"first: few": ("ToMi: First",), "third: few": ("ToMi: Third",), "both": ("ToMi: First", "ToMi: Third")}
+    one = part(PaperRow(("A", Estimate(90.0), Estimate(80.0)), remarks=(*about, "all"), about=about))
+    (row,) = found("A | ToMi: First | > | 50", where=one, published=False).rows
+    assert row.remarks == ("first: few", "both", "all")
+    (row,) = found(PAIRED, where=one, published=False).rows
+    assert row.remarks == (*about, "all")
+
+
 def test_one_row_does_not_show_what_most_models_do():
     one = part(PaperRow(("A", Estimate(90.0), Estimate(80.0)), remarks=(f"{STAND_IN}simulator: tiny",)))
     assert found(PAIRED, where=one, published=False).result == "too few rows: 1", "its simulator is no model, it is"

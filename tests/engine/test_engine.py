@@ -300,7 +300,7 @@ def test_failed_requests_do_not_shorten_the_replies_of_an_estimate(store, tmp_pa
     engine = engine_with(store, Server(fail=lambda number, request: failure if number % 2 else None))
     assert engine.run(config(in_flight=1)).progress.retries >= 4
     row = estimate(engine.plan(config(repeats=5)), engine.store)[0]
-    assert "1 tokens, the mean of 1 stored run" in row.replies_from
+    assert "1 token, the mean of 1 stored run" in row.replies_from
     assert row.output_tokens == row.requests == 20
 
 

@@ -1,9 +1,9 @@
 import pytest
 
 from sociometer.core.errors import DataError
-from sociometer.core.task import Item, order_of_play
+from sociometer.core.task import Item, order_of_play, sample
 from sociometer.engine import plan
-from sociometer.engine.plan import ItemList, sample
+from sociometer.engine.plan import ItemList
 
 ITEMS = [Item(id=f"i{number}", cluster=f"c{number // 2}") for number in range(100)]
 

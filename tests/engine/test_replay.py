@@ -257,6 +257,15 @@ def test_a_changed_number_of_a_summary_is_shown_with_the_computed_one(tamper, sa
         check(sealed(tmp_path / "t.sociometer", rows), tmp_path)
 
 
+def test_a_difference_in_a_file_of_another_release_says_which_one_made_it(sesi, tmp_path):
+    rows = copy.deepcopy(rows_of(sesi[1])[0])
+    rows[0]["manifest"]["sociometer_version"] = "0.1.9"
+    rows[0]["plan"] = plan_of(rows[0])
+    change_summary(rows)
+    with pytest.raises(Difference, match=re.escape("It was made with Sociometer 0.1.9: check it with that version")):
+        check(sealed(tmp_path / "t.sociometer", rows), tmp_path)
+
+
 def plan_of(run):
     return plan_digest(msgspec.convert(run["manifest"], Manifest))
 

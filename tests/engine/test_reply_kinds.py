@@ -3,8 +3,11 @@
 import json
 import re
 
+import sociometer as sm
 from servers.openai import OpenAIServer
 from sociometer.cli.main import run_command
+from sociometer.reporting.content import gather
+from sociometer.reporting.headline import troubles
 
 
 class Mumbler(OpenAIServer):
@@ -198,3 +201,28 @@ def test_replies_to_the_second_question_do_not_hide_unreadable_ones(tmp_path, ca
         assert run_command(["resume", "last", "--store", store, "--quiet"]) == 0
     first = capsys.readouterr().out.splitlines()[0]
     assert re.search(r"60 items, (1[3-9]|2\d) unreadable replies\.$", first)
+
+
+def test_unreadable_replies_of_all_tasks_are_added_in_the_first_line_and_in_a_report(tmp_path, capsys):
+    store, tasks = tmp_path / "s.db", ("generated", "blackjack", "numbers")
+    with OpenAIServer() as server:
+        server.say = lambda body: "A"  # which no game can read
+        words = ("run", "egosocial", "--limit", "3", *(word for task in tasks for word in ("--task", task)))
+        run(capsys, server, store, *words)
+    played = sm.get_run("last", store=store)
+    of_task = {task: sum(one.score.unreadable for one in played.episodes(task)) for task in tasks}
+    assert of_task == {"generated": 0, "blackjack": 3, "numbers": 30}
+    assert run_command(["show", "last", "--store", str(store)]) == 0
+    for first in (capsys.readouterr().out.splitlines()[0], str(played).splitlines()[0]):
+        assert first.endswith("; 9 items of 3 tasks, 33 unreadable replies.")
+    assert any("m#1: 33 replies could not be read" in said for said in troubles(gather([played], evidence=0)))
+
+
+def test_unreadable_replies_to_both_tellings_of_a_story_are_added(tmp_path, capsys):
+    with OpenAIServer() as server:
+        server.say = lambda body: Babbler.text
+        words = ("--task", "generated", "--limit", "3", "--no-second-question")
+        run(capsys, server, tmp_path / "s.db", "run", "egosocial", *words)
+    played = sm.get_run("last", store=tmp_path / "s.db")
+    assert str(played).splitlines()[0].endswith("; no reply could be read, so this score says nothing about the model.")
+    assert any("m#1: 6 replies could not be read" in said for said in troubles(gather([played], evidence=0)))

@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+from random import Random
 
 import pytest
 from msgspec import structs
@@ -15,7 +16,7 @@ from sociometer.engine.engine import Engine
 from sociometer.instruments import load
 from sociometer.instruments._template.items import Question
 from sociometer.results.runs import compare_runs
-from sociometer.results.stopping import DecidedRule, Race, stopping_rule
+from sociometer.results.stopping import DecidedRule, Race, WidthRule, stopping_rule
 
 ITEMS = 150
 
@@ -70,6 +71,37 @@ def test_compare_uses_the_interval_of_the_look_and_gives_the_verdict_of_the_rule
     assert any("worse after" in note for note in compared.notes)
 
 
+def test_a_run_with_a_smaller_limit_is_decided_on_its_own_items(store, reference):
+    server = Server("A")
+    run = engine(store, server).run(config(until=Until("decided", against="main"), limit=100)).run
+    stopping = run.stopping("questions")
+    assert (stopping.verdict, stopping.items, run.manifest.episodes) == ("worse", 100, 100)
+    assert stopping.used < 100 and server.total <= stopping.used + 8
+    again = engine(store, server).run(config(until=Until("decided", against="main"), limit=60, label="again")).run
+    (compared,) = compare_runs([reference, again])
+    look, row = again.stopping("questions").looks[-1], compared.primary_rows[0]
+    assert (row.verdict, row.paired.items) == (look.verdict, look.items)
+    assert (row.paired.interval.low, row.paired.interval.high) == pytest.approx((look.low, look.high))
+
+
+def test_no_run_is_given_up_for_items_that_may_be_in_flight(store):
+    def mostly_right(name, wrong):
+        def answers(request):
+            place = int(re.search(r"Moment (\d+)", request.messages[-1].content)[1])
+            return "AB"[place % 2 ^ (Random(f"{name}/{place}").random() < wrong)]
+
+        return Answering(answers, name)
+
+    engine(store, mostly_right("old", 0.35)).run(config(name="old"))
+    until, looked = Until("decided", against="old"), []
+    for in_flight in (8, 32):
+        chosen = structs.replace(config(until=until, label=f"{in_flight}"), in_flight=in_flight)
+        run = engine(store, mostly_right("new38", 0.45)).run(chosen).run
+        looked.append((run.stopping("questions").verdict, run.stopping("questions").used))
+    assert looked == [("cannot be decided", 135), ("cannot be decided", ITEMS)]
+    assert len(run.finished("questions")) == ITEMS and run.part("questions") is None
+
+
 def test_a_run_that_was_stopped_by_a_cap_goes_on_with_its_rule(store, reference):
     until = Until("decided", against="main")
     first = engine(store, Server("A")).run(config(until=until, caps=Caps(max_requests=20)))
@@ -93,12 +125,33 @@ def test_a_width_ends_a_run_and_says_of_which_items_it_speaks(store):
     assert known.used == ITEMS and known.looks[-1].low == known.looks[-1].high, "all of these items were played"
 
 
+@pytest.mark.parametrize(("words", "repeats"), [(("seceu", "distance"), 1), (("sesi", "accuracy"), 3)])
+def test_a_width_is_that_of_the_interval_that_the_run_shows(store, words, repeats):
+    instrument, measure = words
+    made = Engine(store, load, rules=stopping_rule)
+    for width in ("±9", "±0.55"):
+        chosen = RunConfig(instrument=instrument, subject="baseline/random", repeats=repeats, until=Until(width))
+        run = made.run(chosen).run
+        shown, look = run.summary().measure(measure), run.stopping(run.tasks[0]).looks[-1]
+        assert (look.low, look.high) == pytest.approx((shown.interval.low, shown.interval.high))
+
+
+def test_the_same_value_on_every_item_is_no_narrow_interval(store):
+    template = load("_template")
+    graded = structs.replace(template.card.measures_of("questions")[0], unit="number", high=10.0)
+    rule = WidthRule(template, Until("±3"), {"questions": graded})
+    view = engine(store, Server("A")).run(config("baseline/oracle")).run.view()
+    played = [structs.replace(one, score=structs.replace(one.score, values={"correct": 0.5})) for one in view.walk()]
+    view = structs.replace(view, walk=lambda: iter(played))
+    assert rule.look(rule.start("questions", ITEMS), "questions", view).verdict == ""
+
+
 def test_what_cannot_be_compared_is_refused_before_anything_is_sent(store, reference):
     server = Server()
     for change, told in (
         ({"seed": 3}, "seed; add --seed 0"),
         ({"repeats": 2}, "repeats; leave out --repeats"),
-        ({"limit": 20}, "items; leave out --limit"),
+        ({"seed": 3, "limit": 20}, "seed; add --seed 0.$"),
     ):
         with pytest.raises(UsageError, match=f"the two differ in {told}"):
             engine(store, server).run(config(until=Until("decided", against="main"), **change))
@@ -106,6 +159,9 @@ def test_what_cannot_be_compared_is_refused_before_anything_is_sent(store, refer
     assert short.status == "finished"  # a baseline costs nothing
     with pytest.raises(UsageError, match="differ in items"):
         engine(store, server).run(config(until=Until("decided", against="few")))
+    engine(store, server).run(config("baseline/random", limit=40, name="limited"))
+    with pytest.raises(UsageError, match="differ in items; add --limit 40"):
+        engine(store, server).run(config(until=Until("decided", against="limited"), limit=60))
     stopped = engine(store, Server()).run(config(name="half", caps=Caps(max_requests=20))).run
     assert stopped.status == "stopped"
     with pytest.raises(UsageError, match="has not played all items"):

@@ -52,7 +52,9 @@ class FakeStoredRun:
         self.created = "2026-01-02 03:04 UTC"
         self.status = "finished"
         self.official = False
-        config = SimpleNamespace(official=False, subject=subject, checkpoint=None, until=None, label="", settings={})
+        config = SimpleNamespace(
+            official=False, subject=subject, checkpoint=None, until=None, label="", settings={}, repeats=1
+        )
         self.manifest = SimpleNamespace(config=config, roles={})
         self.record = SimpleNamespace(name="")
         self.store_path = None
@@ -110,6 +112,12 @@ class FakeStoredRun:
     def summary(self, task: str = "") -> Summary:
         measures = grouped_measures(self.view(), "correct", "accuracy", by=("ability",))
         return Summary(measures, notes=("The key is its authors' judgement.",))
+
+    def stopping(self, task: str) -> None:
+        """It has no stopping rule."""
+
+    def counted(self, task: str) -> str:
+        return ""
 
     def transcript(self, item: str, task: str = "", repeat: int = 0) -> tuple[Event, ...]:
         first = (Message("system", "You are kind."), Message("user", f"Question {item}: what do you say? " + "x" * 20))

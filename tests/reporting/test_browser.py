@@ -7,9 +7,11 @@ import pytest
 
 pytest.importorskip("selenium", reason="Selenium is not installed: make test-all")
 
-from fake_stored_runs import HOSTILE
+from fake_stored_runs import HOSTILE, VALUES, FakeStoredRun, changed
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import Select, WebDriverWait
+
+from sociometer.reporting.page import write_report
 
 pytestmark = pytest.mark.slow
 DRAW = """const done = arguments[0];
@@ -210,3 +212,22 @@ def test_no_text_of_a_chart_is_cut_off_at_its_edges(shown, width):
         "return found;"
     )
     assert outside == []
+
+
+@pytest.mark.parametrize(("width", "columns"), [(420, 1), (700, 2), (1300, 4)])
+def test_a_legend_has_as_many_columns_as_there_is_room_for(browser, tmp_path, width, columns):
+    names = [f"a-model-of-a-laboratory-{number}" for number in range(5)]
+    runs = [changed(FakeStoredRun(name, name, VALUES["plain"]), stand_ins=()) for name in names]
+    page = write_report(runs, tmp_path / "p.html", made="now", version="9")
+    _width(browser, width)
+    browser.get(page.as_uri())
+    browser.execute_async_script(DRAW)
+    places = browser.execute_script(
+        "const chart = document.querySelector('figure .chart');"
+        "const { left, right } = chart.getBoundingClientRect();"
+        "const texts = [...chart.querySelectorAll('.mark-text.role-legend-label text')];"
+        "return texts.map((text) => [text.textContent, Math.round(text.getBoundingClientRect().left),"
+        "  text.getBoundingClientRect().left > left && text.getBoundingClientRect().right < right]);"
+    )
+    assert [name for name, _, _ in places] == names and all(inside for _, _, inside in places)
+    assert len({left for _, left, _ in places}) == columns

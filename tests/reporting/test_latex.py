@@ -51,7 +51,7 @@ def test_a_value_has_its_interval_or_a_sign_that_it_has_none():
         PaperRow(("with", Estimate(61.25, Interval(54.21, 68.3)), 1)),
         PaperRow(("without", Estimate(10.0, Interval(None, None)), 2)),
     )
-    assert r"\shortstack{61.3\\{\scriptsize {[}54.2, 68.3]}}" in text
+    assert r"\begin{tabular}{@{}c@{}}61.3\\{\scriptsize {[}54.2, 68.3]}\end{tabular}" in text
     assert r"without & 10.0$^{\circ}$ & 2 \\" in text
     assert r"$^{\circ}$ No interval could be given." in text
 
@@ -99,3 +99,20 @@ def test_braces_and_environments_are_closed(text):
     assert bare.count("{") == bare.count("}")
     begun, ended = (re.findall(rf"\\{word}{{(\w+)}}", text) for word in ("begin", "end"))
     assert sorted(begun) == sorted(ended)
+
+
+def test_a_table_of_long_texts_is_wrapped_within_the_line():
+    columns = tuple(map(PaperColumn, ("Where", "Claim", "Rows")))
+    wide = table_in_latex(PaperTable(columns, (PaperRow(("abstract", "long " * 20, "not these " * 9)),)), HEADING)
+    widths = [float(width) for width in re.findall(r"p\{([\d.]+)\\linewidth\}", wide)]
+    assert len(widths) == 2
+    assert sum(widths) < 0.95
+    narrow = table_in_latex(
+        PaperTable(columns, (PaperRow(("abstract", "a claim of some thirty letters", "3 of 4")),)), HEADING
+    )
+    assert r"\begin{tabular}{llc}" in narrow
+
+
+def test_a_column_without_any_value_is_left_out():
+    text = made(PaperRow(("a", Estimate(1.0), None)), PaperRow(("b", Estimate(2.0), None)))
+    assert "Rank" not in text

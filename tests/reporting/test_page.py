@@ -36,7 +36,9 @@ from sociometer.reporting.page import (
 )
 from sociometer.reporting.plot import drawn, find_figure, plot_all, write_figure
 from sociometer.reporting.tables import rows, without_empty_columns
+from sociometer.results.leaderboard import leaderboard
 from sociometer.results.profile import profile_lines
+from sociometer.results.runs import Rankings
 from sociometer.results.summaries import finding, measure_rows
 from sociometer.results.verdicts import Terms
 from sociometer.results.wording import comparison_table
@@ -177,7 +179,8 @@ def test_one_full_run_among_short_ones_is_ranked_with_them_as_by_compare():
     short = [0.0] * 12
     (ranking,) = gather(_measured("abcd", a=[1.0] * 40, b=short, c=short, d=short), evidence=0).rankings
     assert ranking.sentence == "a is clearly first."
-    assert ranking.below == "12 shared items cannot separate the other 3."
+    limit = "28 items without a score of every subject left out: b, c, d have 12 of 40."
+    assert ranking.below == f"12 shared items cannot separate the other 3. {limit}"
     assert not ranking.unranked
     content = gather(_measured("abcd", a=[1.0] * 40, b=short, c=short, d=short), evidence=0)
     assert " on 12 shared items is " in findings_of(content)[1], "the chart has the score on all of its items"
@@ -207,7 +210,7 @@ def test_a_ranking_says_who_cannot_be_separated_and_when_items_are_too_few():
     lead = gather(_measured("abc", **chain), evidence=0).rankings[0]
     assert lead.sentence == "a and b lead; 40 shared items cannot separate them, nor b from c."
     few = gather(_measured("abc", a=[1.0] * 4, b=[0.0] * 4, c=[1.0] * 4), evidence=0).rankings[0]
-    assert few.too_few and few.leaders == ()
+    assert few.contest.too_few and few.leaders == ()
     assert few.sentence == "4 independent items cannot rank the subjects; at least 10 are needed."
     assert [rank_text(standing) for standing in few.standings] == ["–"] * 3, "what cannot be ranked has no rank"
 
@@ -234,18 +237,24 @@ def test_a_model_at_chance_does_not_lead_and_the_baseline_that_it_cannot_be_told
     values = {"a": right(0, 19), "b": right(5, 19), "c": right(39, 40), "baseline/guesser": right(8, 19)}
     (ranking,) = gather(_measured(values, **values), evidence=0).rankings
     ahead = "a and b are clearly ahead of c; 40 shared items cannot separate the two leaders"
-    assert ranking.sentence == f"{ahead}; b cannot be told from chance (25 %) or baseline/guesser."
+    assert ranking.sentence == f"{ahead}; b is not clearly better than chance (25 %) or baseline/guesser."
     near = gather(_measured("abc", a=right(0, 19), b=right(5, 19), c=right(10, 19)), evidence=0).rankings[0]
     best = "a and b have the best scores; 40 shared items cannot separate them, nor b from c"
-    assert near.sentence == f"{best}; b cannot be told from chance (25 %).", "so they do not lead"
+    assert near.sentence == f"{best}; b is not clearly better than chance (25 %).", "so they do not lead"
     none = gather(_measured("abc", a=right(5, 16), b=right(7, 18), c=right(6, 15)), evidence=0).rankings[0]
     same = "40 shared items cannot separate the 3 subjects"
-    assert none.sentence == f"{same}; none of them can be told from chance (25 %)."
+    assert none.sentence == f"{same}; none of them is clearly better than chance (25 %)."
     top = {"a": right(0, 39), "b": right(0, 38), "baseline/oracle": right(0, 40)}
     full = gather(_measured(top, **top), evidence=0).rankings[0]
     assert full.sentence == "40 shared items cannot separate a from b.", "an oracle is at the top, as good models are"
     clear = gather(_measured("abc", a=[0.0] * 40), evidence=0).rankings[0]
     assert "chance" not in clear.sentence, "the leaders are clearly above it"
+    low = {"a": right(0, 12), "b": right(39, 40), "baseline/longest": right(0, 30)}
+    worse = gather(_measured(low, **low), evidence=0).rankings[0]
+    ahead = "a is clearly ahead of the other models"
+    assert worse.sentence == f"{ahead}; it is not clearly better than chance (25 %) or baseline/longest."
+    below = gather(_measured("abc", a=[0.0] * 40, b=[0.0] * 40, c=[0.0] * 40), evidence=0).rankings[0]
+    assert below.sentence.endswith("; none of them is clearly better than chance (25 %)."), "they are worse than chance"
 
 
 def test_a_name_breaks_at_its_signs_only_and_one_too_long_for_two_charts_in_a_row_gets_the_whole_width(tmp_path):
@@ -261,6 +270,49 @@ def test_a_name_breaks_at_its_signs_only_and_one_too_long_for_two_charts_in_a_ro
     assert '<div class="panels several">' in signs
     assert '<div class="panels">' in page_of("averylongnamewithoutsigns", "gpt-4o")
     assert "<wbr>" not in page_of("<b>").partition('class="name">')[2][:9]
+
+
+_TESTS = ("tact", "manners", "wit")
+
+
+def test_a_model_that_met_no_other_on_a_task_is_not_first_in_the_headline():
+    values = {"a": [1.0] * 40, "b": [1.0] * 10 + [0.0] * 30, "baseline/guesser": [0.0] * 40}
+    runs = [
+        run for test, who in zip(_TESTS, "aab", strict=True) for run in _on(test, [who, "baseline/guesser"], **values)
+    ]
+    said = findings_of(gather(runs, evidence=0))
+    first, *measures = said[0].split("; ")
+    assert first == "No task has comparable scores of two models"
+    assert measures[0].startswith("the accuracy of a on Tact test is 100.0 % [")
+    assert measures[-1].endswith(
+        "is 25 % [14, 40], not clearly different from chance (25 %) and worse than people (90 %)."
+    )
+    one = gather([*runs, *_measured("c", c=[0.0] * 40)], evidence=0)
+    assert findings_of(one)[0] == "Tact test: a is clearly first of the models."
+
+
+def test_the_headline_over_several_tasks_says_who_is_first_as_compare_does():
+    """First is who is better than every other model, than baselines that guess, and than chance."""
+    clear = {"a": [1.0] * 40, "b": [0.0] * 40, "baseline/guesser": [0.0] * 40}
+    at_chance = {**clear, "a": [1.0] * 12 + [0.0] * 28}
+    behind = {**clear, "a": [1.0] * 25 + [0.0] * 15, "baseline/guesser": [1.0] * 38 + [0.0] * 2}
+
+    def runs(*values):
+        tests = zip(_TESTS, values, strict=True)
+        return [run for test, of in tests for run in _on(test, clear, **of)]
+
+    cases = [
+        ((clear, clear, clear), "Clearly first: a on 3 of 3 tasks."),
+        ((clear, clear, at_chance), "Clearly first: a on 2 of 3 tasks. On 1 of 3 tasks no subject is clearly first."),
+        ((clear, behind, behind), "Clearly first: baseline/guesser on 2 of 3 tasks, a on 1 of 3 tasks."),
+    ]
+    for values, told in cases:
+        played = runs(*values)
+        boards = [leaderboard([run.summarised() for run in played if run.instrument == test]) for test in _TESTS]
+        assert findings_of(gather(played, evidence=0))[0] == told == sentence(Rankings(tuple(boards)).firsts)
+    (oracle,) = _on("wit", ["baseline/oracle"], **{"baseline/oracle": [1.0] * 40})
+    beside = [*runs(clear, clear, {**clear, "a": [1.0] * 30 + [0.0] * 10}), changed(oracle, id="o")]
+    assert findings_of(gather(beside, evidence=0))[0] == "Without the oracle, clearly first: a on 3 of 3 tasks."
 
 
 def test_people_are_better_and_a_model_is():
@@ -577,6 +629,17 @@ def test_runs_with_another_judge_are_ranked_and_drawn_apart():
     ]
 
 
+def test_the_finding_names_the_judge_of_each_number_if_there_are_several():
+    caveat = {"caveat": lambda run: f"{run.roles['judge']} judges"}
+    definition = Instrument(FOLDER, TASKS, card=CARD, **caveat)
+    runs = [changed(run, definition=definition) for run in _measured("abc", a=[0.0] * 40)]
+    assert findings_of(gather(runs[:2], evidence=0))[-1] == "Tact/rules judges."
+    runs[2].judge = "gpt-4o"
+    first, *_, last = findings_of(gather(runs, evidence=0))
+    assert first == "Tact test, judge tact/rules: b is clearly first."
+    assert last == "a and b: tact/rules judges; c: gpt-4o judges."
+
+
 def test_official_and_bundled_items_of_a_task_are_named_and_never_on_one_axis(tmp_path):
     runs = _measured("abcde", a=[0.0] * 40, c=[1.0] * 90, d=[0.0] * 90, e=[1.0] * 90)
     for run in runs[2:]:
@@ -697,6 +760,21 @@ def test_unreadable_moves_of_a_match_are_not_called_most_of_its_answers(content)
     assert [structs.replace(line, items=40, unreadable=count).unread for count in counts] == [*counts.values()]
 
 
+def test_the_headline_names_the_test_and_the_tasks_whose_answers_cannot_be_read():
+    found = gather([*_measured("a"), *_on("wit", "a")], evidence=0)
+    (chapter, other), (line, its) = found.chapters, found.profile
+    tasks = {"questions": 1, "numbers": 40, "cards": 39}
+    results = [structs.replace(chapter.results[0], task=task) for task in tasks]
+    lines = [structs.replace(line, task=task, unreadable=count) for task, count in tasks.items()]
+    chapters = (structs.replace(chapter, results=tuple(results)), other)
+    several = structs.replace(found, chapters=chapters, profile=(*lines, its))
+    assert findings_of(several)[-1] == "79 of 80 answers of a on Tact test (“numbers” and “cards”) cannot be read."
+    whole = structs.replace(found, profile=(structs.replace(line, unreadable=40), its))
+    assert findings_of(whole)[0] == "40 of 40 answers of a on Tact test cannot be read."
+    alone = structs.replace(whole, chapters=(chapter,))
+    assert findings_of(alone) == ("40 of 40 answers of a cannot be read.",)
+
+
 def test_a_reader_is_told_who_the_subjects_are_whose_the_items_and_what_chance_is(tmp_path):
     store, page = tmp_path / "s.db", tmp_path / "page.html"
     for model in ("baseline/random", "baseline/refuse", "recorded/by-hand-careful"):
@@ -712,6 +790,16 @@ def test_a_reader_is_told_who_the_subjects_are_whose_the_items_and_what_chance_i
     assert "baseline/refuse no mark: most of its answers cannot be read" in text
     assert re.search(r"Accuracy(, 40 items)?; higher is better", text)
     assert re.search(r"95 % interval chance items unreadable replies failed note .*? 25 % 40 0 0", text)
+
+
+def test_a_strip_has_the_digits_of_the_sentence_and_names_what_is_too_few(content):
+    card = structs.replace(content.chapters[0].card, task=(TaskCard("questions", "Questions", cluster="tree"),))
+    few = structs.replace(content.profile[0], interval=Interval(None, None, clusters=7))
+    (strip,) = strips([few], content.subjects, [card])
+    assert strip.note == "No intervals: 7 trees at most, and 10 are needed."
+    sure = structs.replace(few, value=0.367, interval=Interval(0.2508, 0.5012, clusters=60), errors=0, cases=())
+    (strip,) = strips([sure], content.subjects, [card])
+    assert (strip.dots[0].text, strip.dots[0].range_text) == ("36.7 %", "[25.1, 50.1]"), "better than chance, 25 %"
 
 
 def test_two_runs_of_one_subject_are_told_apart():
@@ -786,7 +874,7 @@ def test_the_numbers_behind_a_comparison_are_all_on_the_page(tmp_path):
     text = out.read_text(encoding="utf-8")
     section = text[text.index(' id="compare">') : text.index('<section id="evidence"')]
     assert section.index("better minus plain") < section.index("<details>"), "the differences are not folded"
-    for head in ("p adjusted", "same within", "clusters", "adjusted for"):
+    for head in ("p adjusted", "same within", "independent items", "adjusted for"):
         assert f">{head}</th>" in section
     assert "ability: empathy" in section
     assert re.search(r">\d+ points<.*>\[\d+, \d+\]<", section), "points and brackets, as in the sentence"
@@ -859,6 +947,24 @@ def test_a_ranking_of_two_tests_has_the_subjects_of_each_together(tmp_path):
     ]
     tests = [subject.partition(" ")[0] for subject in best_first(gather(runs))]
     assert tests == ["sesi"] * 3 + ["seceu"] * 3
+
+
+def test_a_ranking_of_two_tests_is_sorted_by_the_ranks_of_the_first_and_says_so(tmp_path):
+    half = [1.0, 0.0] * 20
+    runs = _measured("abcd", a=[1.0] * 40, b=[1.0] * 38 + [0.0] * 2, c=[0.0] * 40, d=half)
+    out, content = tmp_path / "page.html", gather([*runs, *_on("calm", "ce", c=[1.0] * 40, e=half)])
+    first = content.rankings[0]
+    assert [rank_text(first.of(subject)) for subject in "abdc"] == ["1 to 2", "1 to 2", "3", "4"]
+    assert best_first(content) == ["a", "b", "d", "c", "e"], "a first place among two on the next test lifts nobody"
+    standings = (
+        structs.replace(one, ranks=structs.replace(one.ranks, low=1 + (one.subject == "a"))) for one in first.standings
+    )
+    noisy = structs.replace(first, standings=tuple(standings))
+    assert best_first(structs.replace(content, rankings=(noisy,)))[:2] == ["b", "d"], (
+        "the ranges that are shown go before the scores"
+    )
+    write_report([*runs, *_on("calm", "ce")], out, made="now", version="9.9", evidence=0)
+    assert out.read_text(encoding="utf-8").count("Rows are sorted by the first column: by ranks, then by scores.") == 1
 
 
 def test_two_subjects_with_a_stand_in_get_no_verdict_as_more_get_no_rank():
@@ -999,8 +1105,8 @@ def test_numbers_are_shown_in_their_unit():
     assert number(0.4567, "share") == "45.7 %"
     assert number(97.25, "points") == "97.3"
     assert number(None, "share") == "–"
-    assert interval_text(Interval(None, None, clusters=4), "share") == "too few (4 clusters)"
-    assert interval_text(Interval(None, None, clusters=1), "share") == "too few (1 cluster)"
+    assert interval_text(Interval(None, None, clusters=4), "share") == "too few (4 independent items)"
+    assert interval_text(Interval(None, None, clusters=1), "share") == "too few (1 independent item)"
     assert interval_text(Interval(1.0, 1.0, method="no variation"), "share") == "the same on every item"
     assert [cell_text(value) for value in (None, True, 0.25, 3, "x")] == ["–", "yes", "0.25", "3", "x"]
 

@@ -210,7 +210,7 @@ def finding_of(studied, *names):
 def test_beside_others_each_has_a_verdict_and_its_place_among_the_people(studied):
     finding = finding_of(studied, "spring", "oracle", "random")
     assert "oracle (stand-in) is better than" in finding and "random (stand-in) is 7 points lower than" in finding
-    adjusted = "(intervals are adjusted for 2 comparisons)"
+    adjusted = "(intervals of differences are adjusted for 2 comparisons)"
     assert "; better than 12 of 12. 15 items show" in finding and finding.endswith(
         f"; better than 4.5 of 12 {adjusted}."
     )
@@ -239,7 +239,9 @@ def test_of_more_than_three_models_the_others_are_named_with_their_verdicts(stud
         sm.run("sesi", model="baseline/oracle", label=name, name=name, store=studied, **SAME)
     finding = finding_of(studied, "spring", *names)
     assert finding.count("is better than people") == 3 and "m2 (stand-in) is" in finding
-    assert finding.endswith("(intervals are adjusted for 5 comparisons); better: m3 (stand-in) and m4 (stand-in).")
+    assert finding.endswith(
+        "(intervals of differences are adjusted for 5 comparisons); better: m3 (stand-in) and m4 (stand-in)."
+    )
 
 
 def test_beside_people_the_headline_names_models_before_baselines_and_its_numbers_are_those_of_compare(studied, capsys):
@@ -253,7 +255,10 @@ def test_beside_people_the_headline_names_models_before_baselines_and_its_number
     printed = " ".join(capsys.readouterr().out.split())
     intervals = re.findall(r"than people \(spring, n\u00a0=\u00a012\) (\[[^]]+\])", finding)
     assert len(intervals) == 2 and all(interval in printed for interval in intervals)
-    assert "Intervals are adjusted for 2 comparisons." in printed and "rank" not in printed.partition("seceu")[0]
+    assert (
+        "Intervals of differences are adjusted for 2 comparisons." in printed
+        and "rank" not in printed.partition("seceu")[0]
+    )
 
 
 def test_beside_people_on_several_tasks_the_headline_counts_the_tasks_of_each_of_the_others(tmp_path):

@@ -128,6 +128,16 @@ def test_words_and_names_that_one_types_stay_whole(monkeypatch, capsys, width, w
         assert " ".join(words).count("changed") == 8
 
 
+def test_reasons_that_do_not_fit_are_notes_and_the_numbers_keep_their_columns(monkeypatch, capsys):
+    columns = ("participant", "counts", "Accuracy of goals", "median seconds", "flagged", "excluded", "age")
+    why = "by hand: trial of a colleague"
+    rows = (("p-one", False, 0.5, 3.5, "12 of 12 answers the same", why, 30), ("p-two", False, 0.25, 4.5, "", why, 40))
+    shown = " ".join(_drawn(monkeypatch, capsys, 45, Table("t", "T", columns, rows)).split())
+    assert "p-one, flagged: 12 of 12 answers the same" in shown and "Not shown: the column age." in shown
+    assert f"p-one, p-two, excluded: {why}" in shown and "0.25" in shown and "4.5" in shown
+    assert "excluded:" not in _drawn(monkeypatch, capsys, 200, Table("t", "T", columns, rows))
+
+
 def test_a_very_long_name_breaks_only_after_a_separator(monkeypatch, capsys):
     name = "vllm/Some-Organisation/a-checkpoint-of-a-run#step-2000@http://localhost:8000/v1"
     text = "words " * 20

@@ -160,3 +160,26 @@ def test_the_name_of_an_instrument_means_its_runs_in_report_and_export(tmp_path,
     assert "34 rows" in capsys.readouterr().out, "all runs of the test, without the check for contamination"
     assert run_command(["show", "seceu"]) == 2
     assert capsys.readouterr().err.count("a step of 'contamination'") == 1
+
+
+def test_the_command_that_includes_the_short_runs_is_shown_once(tmp_path, capsys):
+    store = ["--store", str(tmp_path / "s.db")]
+    for model, limit in (("oracle", 40), ("random", 40), ("even", 40), ("first", 8), ("longest", 8)):
+        words = ["run", "sesi", "--model", f"baseline/{model}", "--limit", str(limit), "--name", model, "--quiet"]
+        assert run_command([*words, *store]) == 0
+    capsys.readouterr()
+    assert run_command(["report", "--figure", "list", *store]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert said.count("has 8 of the 40 items that most runs have") == 2
+    assert said.count("sociometer report oracle random even first longest") == 1 and "' includes all 2." in said
+
+
+def test_an_item_that_is_asked_in_several_ways_counts_once(tmp_path, capsys):
+    store = ("--store", str(tmp_path / "runs.db"))
+    for words in (("baseline/first", "--prompting", "all"), ("baseline/first",), ("baseline/even",)):
+        assert run_command(["run", "seceu", "--limit", "12", "--quiet", *store, "--model", *words]) == 0
+    mine = [one for one in sm.runs(store=tmp_path / "runs.db") if one.subject == "baseline/first"]
+    newest = max(mine, key=lambda one: one.record.created)
+    capsys.readouterr()
+    assert run_command(["compare", "all", *store]) == 0
+    assert f"baseline/first {newest.id} (12 bundled items)" in " ".join(capsys.readouterr().err.split())

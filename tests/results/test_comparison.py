@@ -30,6 +30,8 @@ def test_a_facet_of_the_answer_divides_nothing():
     two = [{"ability": "tact", "picked": "wrong" if place % 2 else "right"} for place in range(24)]
     (found,) = compare([fake_run("A", [0, 1] * 12, facets=one), fake_run("B", [1, 0] * 12, facets=two)])
     assert [row.group for row in found.measures] == [{}]
+    (same,) = compare([fake_run("A", [0, 1] * 12, facets=one), fake_run("B", [1, 0] * 12, facets=one)])
+    assert [row.group for row in same.measures] == [{}], "two subjects that picked the same"
 
 
 def test_clustered_items_count_for_less_than_lone_ones():
@@ -139,7 +141,7 @@ def test_levels_of_one_cluster_are_left_out_and_told():
     facets = [{"theme": "alone" if place == 0 else "wide"} for place in range(40)]
     (found,) = compare([fake_run("A", [0, 1] * 20, facets=facets), fake_run("B", [1, 0] * 20, facets=facets)])
     assert [row.group for row in found.measures] == [{}, {"theme": "wide"}]
-    assert "by theme, 1 of 2 levels have one cluster and are left out" in found.notes
+    assert "by theme, 1 of 2 levels have one independent item and are left out" in found.notes
 
 
 def on_norm(name, far, items=None):

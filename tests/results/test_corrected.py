@@ -3,6 +3,7 @@
 import csv
 import json
 import os
+import re
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -93,6 +94,16 @@ def test_a_ranking_has_the_values_of_the_judge_and_says_so(labelled, capsys):
     assert "people's labels correct a comparison of two runs, not this ranking" in board["notes"]
     first = next(one for one in board["standings"] if one["subject"] == "gpt-4.1")
     assert first["value"] == pytest.approx(68.2, abs=0.1)
+
+
+def test_show_says_what_people_corrected_with_as_many_digits_for_the_judge(labelled, capsys):
+    capsys.readouterr()
+    run = next(run for run in sm.runs(store=labelled) if run.subject == "gpt-4.1")
+    assert run_command(["show", run.id, "--store", str(labelled)]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert re.search(
+        r"corrected by people's labels of 40 of 100 episodes: \d+ \[\d+, \d+\]; the judge alone: 68\. ", said
+    )
 
 
 def test_the_report_says_what_people_corrected(labelled, tmp_path):

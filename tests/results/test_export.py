@@ -54,3 +54,27 @@ def test_the_help_has_every_column_and_a_file_gives_the_score_again(tmp_path, ca
     with path.open(encoding="utf-8", newline="") as stream:
         right = [float(row["score.correct"]) for row in csv.DictReader(stream)]
     assert sum(right) / len(right) == run.summary().measure("accuracy").value
+
+
+def test_a_value_without_variation_has_no_bounds_in_the_file_of_measures(tmp_path):
+    store = ("--store", str(tmp_path / "s.db"))
+    assert run_command(["run", "seceu", "--limit", "12", "--quiet", "--model", "baseline/even", *store]) == 0
+    assert run_command(["show", "last", "--to", str(tmp_path / "measures.csv"), *store]) == 0
+    with (tmp_path / "measures.csv").open(encoding="utf-8", newline="") as stream:
+        found = {row["measure"]: (row["low"], row["high"]) for row in csv.DictReader(stream) if not row["group"]}
+    assert found["profile"] == ("", "") and all(found["distance"]), "an even answer has a profile of 0 on every item"
+
+
+def test_the_mean_over_items_of_each_items_mean_is_the_measure(tmp_path):
+    tree = sm.run("socialeval", model="baseline/random", limit=6, tasks=["goals"], store=tmp_path / "s.db")
+    methods = {"settings": {"prompting": "all"}, "limit": 6}
+    story = sm.run("seceu", model="baseline/random", **methods, store=tmp_path / "s.db")
+    for run, value, column_name, level in (
+        (tree, "prosocial_loss", "score.prosocial_loss", None),
+        (story, "distance", "score.distance", "direct"),
+    ):
+        items: dict[str, list[float]] = {}
+        for row in rows(run):
+            if row.get(column_name) is not None and row.get("facet.prompting") == level:
+                items.setdefault(row["item"], []).append(row[column_name])
+        assert fmean(map(fmean, items.values())) == pytest.approx(run.summary().measure(value).value)

@@ -144,6 +144,30 @@ def test_a_study_is_one_subject_without_those_who_are_excluded(studied, capsys):
     assert f"people (spring, n = {PEOPLE}, 1 excluded)" in said
     assert re.search(r"baseline/oracle is better than people \(spring.*: \d+", said)
     assert re.search(r"better than 12 of 12 people, 100 % \[\d+, 100\], and \d+\.\d\d SD better than their mean", said)
+    place = sm.compare("spring", oracle, store=studied)[0].measure().place
+    assert (place.better_than, place.people, place.share, place.interval.high) == (12, 12, 1, 1)
+    assert f"100 % [{100 * place.interval.low:.0f}, 100], and {place.deviations:.2f} SD better" in said
+    assert run_command(["compare", "spring", oracle, *at, "--json"]) == 0
+    (told,) = json.loads(capsys.readouterr().out)["comparisons"]
+    assert told["measures"][0]["place"]["share"] == 1 and not any(one["place"] for one in told["measures"][1:])
+    board = sm.compare("spring", oracle, store=studied).ranking().boards[0]
+    assert {one.subject: one.place and one.place.share for one in board.standings}["baseline/oracle"] == 1
+
+
+def test_a_study_says_which_part_of_the_papers_items_its_people_answered_together(tmp_path, official_data, monkeypatch):
+    monkeypatch.setenv("SOCIOMETER_DATA", str(official_data))
+    config = RunConfig(instrument="socialeval", subject="human", tasks=("goals",), official=True)
+    with closing(StudyBook(book_path(tmp_path / "s.db"))) as book:
+        study = Study("spring", config, asks=(), attention=0, fastest_seconds=0)
+        book.create(study)
+        for seed in range(3):
+            played = {"official": True, "tasks": ["goals"], "limit": 5, "repeats": 1, "seed": seed, "fresh": True}
+            made = sm.run("socialeval", lambda messages: "A", label="human", store=tmp_path / "s.db", **played)
+            book.set_run(book.join(study, {})[0], made.id)
+    run = sm.get_run("spring", store=tmp_path / "s.db")
+    trees = {episode.item.cluster for episode in run.episodes()}
+    said = f"{len(trees)} of the paper's 153 trees"
+    assert len(trees) > 5 and run.part_of_paper("goals") == said and f"goals has {said}." in run.summary().notes
 
 
 def test_a_study_is_shown_as_its_people_and_not_item_by_item(studied, capsys):

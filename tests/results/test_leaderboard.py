@@ -38,7 +38,7 @@ def test_too_few_items_have_no_rank_in_any_table_or_sentence():
     table = leaderboard_table(few)
     assert [row[:3] for row in table.rows] == [(None, "too few", "A"), (None, "too few", "B")]
     assert table.note.startswith("Too few independent items to rank: at least 10 are needed.")
-    assert leaderboard_sentence(few).endswith("5 shared items are too few to rank the 2 subjects.")
+    assert leaderboard_sentence(few).endswith("5 independent items cannot rank the 2 subjects; at least 10 are needed.")
     assert overview_table([few]).rows[0][1:5] == ("too few", None, "too few", None)
     assert [row[4] for row in raw_ranks([few]).rows] == [None, None]
     assert Rankings((few,) * 4).sentence == "No task has two subjects and enough items to rank them."
@@ -53,9 +53,9 @@ def test_over_several_tasks_only_a_subject_that_the_items_separate_is_first():
     assert Rankings((ahead,) * 4).sentence == "Clearly first: high on 4 of 4 tasks."
     assert Rankings((ahead, level, level, behind)).sentence == (
         "Clearly first: high on 1 of 4 tasks."
-        " On 3 of 4 tasks the items cannot tell who is first; on 2 of these they separate no two subjects."
+        " On 3 of 4 tasks no subject is clearly first; on 2 of these the items separate no two subjects."
     )
-    assert Rankings((behind,) * 4).sentence == "On 4 of 4 tasks the items cannot tell who is first."
+    assert Rankings((behind,) * 4).sentence == "On 4 of 4 tasks no subject is clearly first."
 
 
 def test_a_score_without_variation_has_no_bounds_on_a_leaderboard():
@@ -109,10 +109,21 @@ def test_a_short_run_is_left_out_without_a_stray_colon():
     assert note.endswith("Left out: S has 6 of the 40 items that most runs have.")
 
 
+def test_the_runs_that_limit_the_shared_items_are_named_with_the_runs_that_share_more():
+    runs = [structs.replace(fake_run(name, [0, 1] * 20), run=f"run-{name}") for name in "ABC"]
+    short = structs.replace(fake_run("S", [1, 0] * 15), run="run-S")
+    board = leaderboard([*runs, short])
+    told = "10 items without a score of every subject left out: S has 30 of 40"
+    assert board.limit == f"{told}; for 40 items, give only the runs run-A run-B run-C"
+    assert board.limit in leaderboard_table(board).note
+    assert leaderboard([runs[0], short]).limit == told
+    assert leaderboard(runs).limit == ""
+
+
 def test_failed_items_that_could_change_the_first_are_told():
     lucky, other = [1] * 24 + [None] * 16, [1] * 14 + [0] * 10 + [1] * 16
     board = leaderboard([fake_run("A", lucky), fake_run("B", other), fake_run("C", [0] * 40)])
-    assert {"16 episodes of A failed", "16 items without a score of every subject left out"} <= set(board.notes)
+    assert "16 episodes of A failed" in board.notes
     said = leaderboard_sentence(board)
     assert said.endswith("cannot separate it from B; with the 16 failed items at their worst for A, B could be first.")
     clear = leaderboard_sentence(leaderboard([fake_run("A", [1] * 40), fake_run("C", [0] * 39 + [None])]))

@@ -13,11 +13,14 @@ from msgspec import structs
 import sociometer as sm
 from sociometer.cli.main import run_command
 from sociometer.core.config import RunConfig
+from sociometer.core.measure import Measure
+from sociometer.core.words import plain_number
 from sociometer.instruments import load
 from sociometer.results import people_needed
 from sociometer.results.norms import norm_tables, study_norm, use_of_scores
 from sociometer.results.reliability import task_reliability
 from sociometer.statistics.people import share_worse
+from sociometer.statistics.reliability import error_of_measurement
 from sociometer.store.store import Store
 from sociometer.store.studies import Study, StudyBook, book_path
 
@@ -79,6 +82,15 @@ def test_a_norm_made_in_python_is_the_same_file_and_its_percentiles_are_shown(se
     assert shown.columns[0] == "people with a worse score (%)"
     assert "Cronbach's alpha" in str(sm.reliability("spring", store=sesi))
     assert "Cronbach's alpha 0." in str(shown) and "Standard error of measurement" in str(shown)
+    norm = json.loads(sesi_norm.read_text())["tasks"]["questions"]
+    assert (shown.people, shown.alpha.value) == (PEOPLE, norm["alpha"])
+    assert shown.alpha.interval.low == norm["alpha_interval"]["low"]
+    error, around = norm["deviation"] * (1 - shown.alpha.value) ** 0.5, shown.sem.interval
+    assert shown.sem.value == pytest.approx(error) and around.low < error < around.high
+    assert around.high == pytest.approx(norm["deviation"] * (1 - shown.alpha.interval.low) ** 0.5)
+    low, high = (plain_number(100 * end, 1) for end in (around.low, around.high))
+    said = f"Standard error of measurement {plain_number(100 * error, 1)} points [{low}, {high}]: one person's score"
+    assert said in shown.note, shown.note
     with pytest.raises(sm.SociometerError, match=r"study spring has no part 'spring\.x'"):
         sm.study("spring", store=sesi).norm(part="spring.x")
 
@@ -91,12 +103,19 @@ def test_a_norm_says_how_reliable_its_scores_are_and_what_that_means_for_one_per
     capsys.readouterr()
     assert run_command(["study", "norms", "spring", "--to", str(tmp_path / "n.json"), "--store", str(sesi)]) == 0
     said = capsys.readouterr().out
+    of_python, items = sm.study("spring", store=sesi).norm(), len(norm["items"])
+    for one in (of_python.alpha, of_python.sem):
+        assert one.items == items > 0 and str(one).endswith(f", {items} items")
+    again = ["study", "norms", "spring", "--to", str(tmp_path / "m.json"), "--store", str(sesi), "--json"]
+    assert run_command(again) == 0
+    sem = json.loads(capsys.readouterr().out)["sem"]["questions"]
+    assert 0 < sem["interval"]["low"] < sem["value"] < sem["interval"]["high"]
     assert "too low to say anything about a single person; more items raise it. Standard error of measurement" in said
 
 
 @pytest.mark.parametrize("alpha", [-0.4, 0.0])
 def test_without_reliability_there_is_no_error_of_measurement(alpha):
-    said = use_of_scores(alpha, 0.5, "number")
+    said = use_of_scores(alpha, error_of_measurement(0.5, Measure("alpha", alpha)), "number")
     assert "no basis to say anything about a single person" in said and "no standard error of measurement" in said
     assert "±" not in said
 
@@ -287,6 +306,19 @@ def test_a_norm_says_how_many_of_its_people_are_flagged(tmp_path, capsys):
     words = ["run", "sesi", "--model", "baseline/random", "--norm", str(norm), "--limit", "3", *at]
     assert run_command(words) == 0
     assert "Norm: spring, 12 people, 12 flagged" in capsys.readouterr().out
+
+
+def test_a_norm_of_seceu_says_whom_it_leaves_out_although_the_study_counts_them(tmp_path, capsys):
+    path = make_study(tmp_path / "s.db", "seceu", POINTS, people=12, limit=6)
+    always = sm.run("seceu", model=lambda messages: "4 3 2 1", label="human", fresh=True, store=path, limit=6)
+    with closing(StudyBook(book_path(path))) as book:
+        book.set_run(book.join(book.study("spring"), {"age": "40", "sex": "f", "id": "last"})[0], always.id)
+    norm = sm.study("spring", store=path).norm(tmp_path / "norm.json")
+    assert norm.people == 12
+    assert run_command(["study", "norms", "spring", "--to", str(tmp_path / "n.json"), "--store", str(path)]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "13 people, 0 flagged, 0 excluded" in said
+    assert "1 person left out for the same four numbers in at least 95 % of the stories" in said
 
 
 def test_too_few_people_make_no_norm(tmp_path, capsys):

@@ -71,6 +71,29 @@ def test_the_power_that_is_stated_is_the_share_of_intervals_that_exclude_zero(di
     assert np.average(excluded, weights=times) == pytest.approx(stated, abs=0.03)
 
 
+def test_graded_scores_need_the_items_that_show_the_difference():
+    """What so many items detect, how many it needs and their power are three sides of one number."""
+    rng = np.random.default_rng(8)
+    for spread in (Spread(2.25, 2.25, 1.0, ""), Spread(1.0, 3.0, 4.0, "", family_size=10.0)):
+        detected = spread.detectable(120, 2)
+        assert spread.power(detected, 120, 2) == pytest.approx(0.8, abs=0.001)
+        assert spread.items(detected, 2) == pytest.approx(120, abs=2)
+    size, alone = Spread(2.25, 2.25, 1.0, "").detectable(40, 1), rng.normal(0, 4.5**0.5, (2000, 40))
+    found = [item_differences(np.zeros(40), row + size, binary=False).interval().low > 0 for row in alone]
+    assert np.mean(found) == pytest.approx(0.8, abs=0.03)
+
+
+@pytest.mark.parametrize("shift", [0.0, 2.0])
+@pytest.mark.parametrize("repeats", [1, 3])
+def test_a_plan_from_graded_runs_detects_what_they_detect_whatever_their_difference(shift, repeats):
+    test, rng = card(unit="points", high=10.0), np.random.default_rng(5)
+    rows = [rng.normal(4 + by, 1, 60 * repeats) for by in (0.0, shift)]
+    runs = [fake_run(name, row, of=test, repeats=repeats) for name, row in zip("AB", rows, strict=True)]
+    (compared,) = compare(runs)
+    planned = _pair(test.measure[0], *(item_values(run, "correct") for run in runs))
+    assert planned.detectable(60, repeats) == pytest.approx(compared.primary_rows[0].detectable, rel=0.01)
+
+
 def test_without_stored_runs_a_family_of_items_counts_once():
     sesi, socialeval = load("sesi"), load("socialeval")
     twins = [Item(id=f"i{nth}", cluster=f"pair {nth // 2}") for nth in range(200)]
@@ -80,8 +103,7 @@ def test_without_stored_runs_a_family_of_items_counts_once():
     assert spread.items(0.1, 1) == 2 * as_one.items(0.1, 1)
     said = detection_sentence(spread, sesi.card.primary_of("questions"), 200, 1, None)
     assert (
-        said.startswith("200 items (100 questions) can show a difference of ")
-        and "items of a question count as one." in said
+        said.startswith("200 items (100 scenes) can show a difference of ") and "items of a scene count as one." in said
     )
     trees = [Item(id=f"i{nth}", cluster=f"tree {nth % 7}") for nth in range(238)]
     few = spread_of(socialeval, "abilities", trees, "", (), "")

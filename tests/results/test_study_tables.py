@@ -181,6 +181,22 @@ def test_a_study_is_exported_to_a_folder_by_its_own_command(tmp_path, capsys):
         assert "must be a folder" in capsys.readouterr().err
 
 
+def test_an_export_of_all_runs_names_the_study_that_it_leaves_out(tmp_path, capsys):
+    with OpenStudy(tmp_path / "s.db", "sesi", "--limit", "2") as opened:
+        opened.person().join().answer_all()
+        sm.run("sesi", "baseline/first", limit=2, name="ended", store=opened.path)
+        for name in ("x.csv", "folder"):
+            capsys.readouterr()
+            assert run_command(["export", "all", "--to", str(tmp_path / name), "--store", str(opened.path)]) == 0
+            said = " ".join(capsys.readouterr().out.split())
+            assert "left out: 'spring' is a study; to write it: sociometer study export spring --to FOLDER" in said
+            with pytest.warns(UserWarning, match="left out: 'spring' is a study"):
+                sm.export("all", tmp_path / name, store=opened.path)
+        assert (tmp_path / "x.csv").read_text().count("baseline/first") == 2 and len(
+            list((tmp_path / "folder").iterdir())
+        ) == 1
+
+
 def test_the_codebook_has_the_declared_types_ranges_choices_and_labels(tmp_path):
     asks = ("age; number 18..99", "sex; choice female|male|other", "tired; scale 1..7 not at all|very")
     options = ("seceu", "--limit", "3", *(word for one in asks for word in ("--ask", one)))

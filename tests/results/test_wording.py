@@ -9,6 +9,7 @@ from sociometer.results.comparison import compare
 from sociometer.results.comparison_tables import pair_table, verdict_sentences
 from sociometer.results.wording import comparison_table, place_sentence
 from sociometer.statistics.item_values import ItemValue
+from sociometer.statistics.people import place_among
 
 
 def test_a_clear_gain_is_said_in_one_sentence():
@@ -71,7 +72,7 @@ def test_several_comparisons_widen_each_interval_and_the_sentence_tells_it():
     assert many.paired.interval.low < one.paired.interval.low < one.paired.interval.high < many.paired.interval.high
     assert one.p_adjusted == one.paired.p_value < many.p_adjusted
     said = verdict_sentences(compare(runs)[:3])
-    assert said.endswith("\nIntervals are adjusted for 6 comparisons.") and said.count("adjusted") == 1
+    assert said.endswith("\nIntervals of differences are adjusted for 6 comparisons.") and said.count("adjusted") == 1
     assert "adjusted" not in verdict_sentences([alone])
 
 
@@ -143,4 +144,5 @@ def test_the_place_among_people_says_whether_the_distance_is_good(better, value,
     table = {f"i{n}": ItemValue(f"i{n}", f"i{n}", 0.5, (0.4, 0.6), {}, b"", (0, 1)) for n in range(12)}
     model = {name: structs.replace(one, value=value, repeats=(value,), of=(0,)) for name, one in table.items()}
     (measure,) = [one for one in card("number", better).measures_of("questions") if one.primary]
-    assert f" SD {way} than their mean" in place_sentence("m", measure, table, model)
+    place = place_among(table, model, -1.0 if better == "lower" else 1.0)
+    assert f" SD {way} than their mean" in place_sentence("m", measure, place)

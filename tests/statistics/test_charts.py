@@ -126,6 +126,14 @@ def test_one_point_of_a_curve_has_its_interval_and_its_line_for_comparison():
     assert {layer["mark"]["type"] for layer in chart["layer"]} == {"rule", "line", "point"}
 
 
+def test_each_note_of_a_curve_is_written_at_its_points_in_its_style():
+    points = [CurvePoint(1, -9, note="worse"), CurvePoint(2, 8, note="better"), CurvePoint(3, 1, note="other")]
+    chart = curve_chart(points, noted={"worse": "bad", "better": "ink"})
+    words = [layer["mark"] for layer in chart["layer"] if layer["mark"]["type"] == "text"]
+    assert [(one["text"], one["style"]) for one in words] == [("worse", "bad"), ("better", "ink")]
+    assert words[0]["dy"] > 0 > words[1]["dy"], "a word is on the far side of its point from zero"
+
+
 def test_groups_of_dots_never_share_colour_and_shape():
     chart = interval_chart([Dot("all", 0.5, group=f"g{place}") for place in range(30)])
     shapes = chart["layer"][-1]["encoding"]["shape"]["scale"]["range"]

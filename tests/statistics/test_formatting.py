@@ -130,9 +130,10 @@ def test_a_p_value_is_never_0_or_1():
 
 def test_an_interval_without_meaningful_bounds_is_described_in_words():
     few, same = Interval(None, None, clusters=4), Interval(0.5, 0.5, method=NO_VARIATION)
-    assert interval_text(few, "share") == "too few (4 clusters)"
+    assert interval_text(few, "share") == "too few (4 independent items)"
     assert interval_text(few, "share", too_few="too few for an interval") == "too few for an interval"
-    assert bracketed_interval(few, "share") == "[too few clusters]"
+    assert bracketed_interval(few, "share") == "[too few independent items]"
+    assert bracketed_interval(few, "share", cluster="story") == "[too few stories]"
     people = Interval(None, None, method=TOO_FEW_PEOPLE, clusters=1)
     assert interval_text(people, "share") == "too few (1 person)"
     assert estimate(0.5, "share", people) == "50 % (too few people)"

@@ -55,6 +55,21 @@ def test_a_failure_counts_with_the_group_that_its_item_names():
     assert errors["deep",] == errors["sad",] == errors["empathy", "deep"] == 0
 
 
+def test_a_group_whose_items_all_failed_has_a_row_and_one_that_a_value_does_not_describe_has_none():
+    def episodes():
+        for place, ability in enumerate(("empathy", "influence", "influence", "humour", "humour")):
+            item, facets = Able(id=f"q{place}", ability=ability, mood="glad"), {"ability": ability}
+            if ability == "influence" or place == 4:
+                yield Episode(item, 0, None, None, Failure("timeout", "no answer"))
+            else:
+                values = {"correct": 1.0} if ability == "empathy" else {"other": 1.0}
+                yield Episode(item, 0, Said(), Score(values=values, facets=facets), None)
+
+    overall, empathy, influence = grouped_measures(RunView(episodes, Settings({})), "correct", by=("ability",))
+    assert (overall.errors, empathy.value, empathy.errors) == (3, 1.0, 0)
+    assert (influence.group, influence.value, influence.errors) == ({"ability": "influence"}, None, 2)
+
+
 def test_failures_that_fit_no_group_are_unknown_there_and_not_nought():
     measures = grouped_measures(_half_failed(), "correct", by=("ability", "kind"))
     assert known_errors(measures) == [3, 2, 1, None, None]

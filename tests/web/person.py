@@ -47,7 +47,8 @@ class Person(Client):
         form = Form(self.get(self.join_path).text, self.join_path)
         got = self.post(self.join_path, {**form.hidden, "agree": "yes", **about})
         assert got.status == 303, plain(got.text)
-        self.code = re.search(r"<code>([^<]+)</code>", self.get(got.headers["Location"]).text).group(1)
+        code = re.search(r"<code>([^<]+)</code>", self.get(got.headers["Location"]).text)
+        self.code = code[1] if code else ""  # who is screened out gets none
         return self
 
     def come_back(self, code=None):

@@ -45,6 +45,8 @@ def test_a_form_makes_the_reply(wanted, given, reply):
         (Choice(("left", "right")), {"answer": "C"}),
         (Allocation(("joy", "fear")), {"points-0": "inf", "points-1": "1"}),
         (Allocation(("joy", "fear")), {"points-0": "11", "points-1": "-1"}),
+        (Allocation(("joy", "fear")), {"points-0": "3.3", "points-1": "6.7"}),
+        (Allocation(("joy", "fear")), {"points-0": "3.5", "points-1": "6"}),
         (GUESS, {"part-why": "x", "part-move": "double", "part-count": "4"}),
         (GUESS, {"part-why": "x", "part-move": "hit", "part-count": "0"}),
         (GUESS, {"part-why": "x", "part-move": "hit", "part-count": "4.5"}),
@@ -70,6 +72,14 @@ def test_a_wrong_number_is_told_its_field_and_range(wanted, given, said):
     with pytest.raises(BadForm) as refused:
         reply_of(wanted, given, PeopleTexts({"count": "Cards"}))
     assert texts("study", "en")[str(refused.value)].format_map(refused.value.values) == said
+
+
+def test_points_are_whole_or_half_as_the_page_says():
+    wanted, said = Allocation(("joy", "fear", "anger", "calm")), texts("study", "en")["must sum"]
+    assert said.format(total=10) == "The points must add up to 10, in whole or half points."
+    assert reply_of(wanted, {"points-0": "2.5", "points-2": "7.5"}) == "joy: 2.5\nfear: 0\nanger: 7.5\ncalm: 0"
+    with pytest.raises(BadForm, match="must sum"):
+        reply_of(wanted, {"points-0": "3.3", "points-1": "3.3", "points-2": "3.4", "points-3": "0"})
 
 
 def test_a_chance_is_a_number_and_an_earlier_form_is_read_as_it_was_filled_in():

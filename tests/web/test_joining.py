@@ -1,5 +1,6 @@
 """Joining a study: one click makes one participant, the quota counts those who start, an address has a bound."""
 
+import json
 import re
 from concurrent.futures import ThreadPoolExecutor
 
@@ -9,6 +10,8 @@ from person import Form, plain
 from serving import Client
 
 from sociometer.cli.main import run_command
+from sociometer.core.errors import UsageError
+from sociometer.store.person_questions import checked_question
 
 
 def joining(opened, **about):
@@ -147,7 +150,7 @@ def test_what_comes_with_the_link_is_named_apart_from_what_people_write(tmp_path
     assert said.replace("‖", "") in text and ("From your link" in text) == ("‖" in said)
 
 
-def test_every_end_has_its_completion_code(tmp_path):
+def test_every_end_has_its_completion_code(tmp_path, capsys):
     asks = ("--ask", "Age; number 16..99; only 18..65", "--completion", CODES, "--attention", "1")
     with OpenStudy(tmp_path / "s.db", "sesi", "--limit", "1", *asks) as opened:
         person = opened.person()
@@ -161,6 +164,11 @@ def test_every_end_has_its_completion_code(tmp_path):
         assert young.post(opened.link, {**form.hidden, "agree": "yes", "about-0": "17"}).status == 303
         assert "OUT9" in young.page().text and "DONE" not in young.page().text
         assert [one.started for one in opened.book.participants("spring")] == [False]
+        assert "participants 0 / " in (said := plain(opened.owner().get("/owner").text)) and "excluded 0 " in said
+        assert "screened out" in said, "the row stays"
+        capsys.readouterr()
+        assert run_command(["study", "list", "--json", "--store", str(opened.path)]) == 0
+        assert json.loads(capsys.readouterr().out)[0]["participants"] == 0
         for right, code in ((True, "DONE"), (False, "https://panel.example/?cc=F")):
             taker = opened.person().join(**{"about-0": "30"})
             while "Thank you" not in (text := taker.page().text):
@@ -207,6 +215,23 @@ def test_a_question_that_cannot_be_read_is_refused(ask, tmp_path, capsys):
     create = ["study", "create", "sesi", "--name", "spring", "--store", str(tmp_path / "s.db")]
     assert run_command([*create, "--ask", ask]) == 2
     assert f"--ask '{ask}'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("asked", "meant"), [
+    ("sex: male/female", "sex; choice male|female"), ("sex; f|m; required", "sex; choice f|m; required"),
+    ("sex (male, female, other)", "sex; choice male|female|other"), ("sex; choice f/m", "sex; choice f|m"),
+    ("age: 18-99", "age; number 18..99"), ("age; 18 to 99", "age; number 18..99"),
+])  # fmt: skip
+def test_answers_in_another_form_are_told_as_they_are_written_here(asked, meant):
+    with pytest.raises(UsageError, match=re.escape(f"--ask '{asked}' is not understood; write '{meant}'")):
+        checked_question(asked)
+    assert checked_question(meant) == meant
+
+
+@pytest.mark.parametrize("asked", ["sex: male/female; text", "Colour (red/blue); choice red|blue", "Sex/gender",
+                                   "Tired?; scale 1..7 no|very", "native; choice yes|no; only yes"])  # fmt: skip
+def test_names_with_signs_in_them_are_kept(asked):
+    assert checked_question(asked) == asked
 
 
 def test_the_questions_are_printed_back_with_their_kinds_and_ranges(tmp_path, capsys):

@@ -114,13 +114,15 @@ def test_a_preview_is_the_same_study_and_stores_nothing(tmp_path, capsys):
 @pytest.mark.parametrize("preview", [True, False])
 def test_a_study_that_closes_says_who_took_part_and_its_preview_says_what_it_is(preview, tmp_path):
     store = tmp_path / "s.db"
-    assert run_command(["study", "create", "seceu", "--limit", "1", "--name", "spring", "--store", str(store)]) == 0
+    create = ["study", "create", "seceu", "--limit", "1", "--name", "spring", "--ask", "Age; number 1..99; only 18..65"]
+    assert run_command([*create, "--store", str(store)]) == 0
     process = opened(store, 0, *["--preview"] * preview)
     link, mine = (urlsplit(process.stdout.readline().split()[-1]) for _ in range(2))
     try:
         for leaves in (False, True):
-            person = Person(f"http://{link.netloc}", link.path).join()
+            person = Person(f"http://{link.netloc}", link.path).join(**{"about-0": "30"})
             assert leaves or person.answer_all() == 1
+        Person(f"http://{link.netloc}", link.path).join(**{"about-0": "17"})  # is screened out
         owner = Client(f"http://{mine.netloc}")
         assert owner.post("/enter", {"token": mine.query.removeprefix("token=")}).status == 303
         assert ("This is a preview: nothing is stored." in owner.get("/owner").text) == preview

@@ -372,6 +372,12 @@ def test_the_owner_leaves_out_one_person_with_a_reason_and_counts_them_again(tmp
         assert people.why_excluded == f"1 by hand: {reason}"
         assert run_command([*change, "--include", mine]) == 0
         assert sm.get_run("spring", store=opened.path).people == 2
+        both = ",".join(one.id for one in opened.book.participants("spring"))
+        assert run_command([*change, "--exclude", both, "--because", reason]) == 0
+        run_command(["study", "show", "spring", "--json", *at])
+        assert capsys.readouterr().out.count(f"by hand: {reason}") >= 2
+        assert run_command(["study", "create", "sesi", "--name", "x", "--exclude", both, *at]) == 2
+        assert "--exclude is for people who took part: sociometer study change NAME" in capsys.readouterr().err
 
 
 def test_the_thresholds_of_a_study_can_be_changed_later_if_the_rule_can_still_flag_somebody(tmp_path, capsys):
@@ -418,7 +424,7 @@ def test_a_study_whose_items_are_too_few_for_a_verdict_says_so_when_it_is_made(t
     create = ["study", "create", "sesi", "seceu", "--language", "zh", "--store", str(tmp_path / "s.db")]
     assert run_command([*create, "--limit", "12", "--name", "a"]) == 0
     said = capsys.readouterr().out.splitlines()
-    assert "Too few for a verdict of compare, at least 10: 9 questions of questions" in said
+    assert "Too few for a verdict of compare, at least 10: 9 scenes of questions" in said
     assert run_command([*create, "--limit", "20", "--name", "b"]) == 0
     assert "Too few" not in capsys.readouterr().out
 

@@ -167,11 +167,11 @@ def test_people_are_spread_over_models_and_compared_within_people_if_each_talks_
 
 
 def test_people_are_assigned_to_models_in_equal_numbers(tmp_path, server):
-    with opened(tmp_path, server, names=("kind", "curt")) as study:
-        for number in range(4):
-            talker(study, name=f"person {number}").join()
+    with opened(tmp_path, server, "--ask", "hand; choice left|right; only left", names=("kind", "curt")) as study:
+        for number in range(8):  # every second one is screened out
+            talker(study, name=f"person {number}").join(**{"about-0": "right" if number % 2 else "left"})
         places = [one.places for one in study.book.participants("spring")]
-        assert sorted(places) == [(0,), (0,), (1,), (1,)]
+        assert sorted(places) == [*[()] * 4, (0,), (0,), (1,), (1,)]
 
 
 def texts_in(path):

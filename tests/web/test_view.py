@@ -23,6 +23,7 @@ import forked
 import sociometer as sm
 from servers.faults import SERVER_ERROR, TOO_LONG
 from sociometer.cli.main import run_command
+from sociometer.core.words import plural
 from sociometer.instruments import card_texts, cards, load
 from sociometer.results.comparison_tables import row_values
 from sociometer.results.export import rows
@@ -456,7 +457,7 @@ def test_a_study_and_several_models_side_by_side_have_the_verdicts_of_the_comman
     capsys.readouterr()
     assert run_command([*command.split(), "--store", str(path)]) == 0
     *verdicts, adjusted = " ".join(capsys.readouterr().out.partition("\n\n")[0].split("\n")).split(". ")
-    assert len(verdicts) == 2 and adjusted == "Intervals are adjusted for 2 comparisons."
+    assert len(verdicts) == 2 and adjusted == "Intervals of differences are adjusted for 2 comparisons."
     assert all(verdict in plain(text) for verdict in verdicts) and plain(text).count(adjusted) == 2
     assert "Each verdict is about one model alone." in study, "and there its interval is that of two runs"
 
@@ -512,12 +513,24 @@ def test_the_page_of_a_study_of_several_tests_is_that_of_the_first_and_leads_to_
         for choice in (0, 1):
             opened.person(choose=lambda values, choice=choice: values[choice % len(values)]).join().answer_all()
         owners = opened.owner().get("/owner").text
-    whole, first, second = pages_of(path, "/study/spring/", "/study/spring.sesi/", "/study/spring.seceu/")
+    listed, whole, first, second = pages_of(path, "/", *(f"/study/spring{part}/" for part in ("", ".sesi", ".seceu")))
+    assert "which need ten scenes;" in first and "which need ten scenarios;" in second
+    assert "0 runs , 1 study " in plain(listed) and listed.count('<tr class="study">') == 2
     assert "Study spring.sesi on SESI" in plain(whole) and "Study spring.sesi on SESI" in plain(first)
     assert links(whole, "/study/spring.") == ["/study/spring.sesi/", "/study/spring.seceu/"]
     assert "Study spring.seceu on SECEU" in plain(second)
     here, there = re.findall(r'class="n">([\d.]+ %)<', first), re.findall(r">([\d.]+ %)</td>", owners)
     assert here[-2:] == there and len({len(one.partition(".")[2]) for one in there}) == 1, "as many digits for each"
+
+
+def test_who_was_screened_out_did_not_take_part(tmp_path):
+    path = tmp_path / "s.db"
+    with OpenStudy(path, "sesi", "--limit", "3", "--ask", "Age; number 1..99; only 18..65") as opened:
+        opened.person().join(**{"about-0": "30"}).answer_all()
+        opened.person().join(**{"about-0": "17"})
+    (page,) = pages_of(path, "/study/spring/")
+    assert re.search(r"participants 1 finished 1 counted 1 flagged \d excluded 0 ", said := plain(page)), said[:900]
+    assert "screened out" in said, "the row stays"
 
 
 def test_a_study_of_talks_names_no_command_that_would_be_wrong(tmp_path, openai_server):
@@ -561,12 +574,14 @@ def test_a_run_with_a_label_has_its_model_among_the_facts(tmp_path):
 
 def test_the_page_of_a_study_has_its_people_their_scores_alpha_and_the_models_verdict(studied):
     verdict = sm.compare("spring", "guesser", store=studied).comparisons[0].sentence
+    guesser = sm.get_run("guesser", store=studied).summary().measure("distance")
     with Served(view_application(ViewedStore(studied, load, cards()))) as running:
         client = Client(running.url)
         client.post("/enter", {"token": running.app[TOKENS].make()})
         text = client.get("/study/spring/").text
         said = plain(text)
         assert verdict in said and "sociometer compare spring guesser" in said
+        assert estimate(guesser.value, "number", guesser.interval) in said, "with its interval"
         assert "Cronbach's alpha" in said and "participants 12 finished 11 counted 11 flagged 1 excluded 1" in said
         moments = r"mean [\d.]+, standard deviation [\d.]+, from [\d.]+ to [\d.]+\. How consistently the items order"
         assert "seconds per question (median), all tests" in said and "seconds per item" not in said
@@ -598,6 +613,11 @@ def test_the_page_of_a_study_has_its_people_their_scores_alpha_and_the_models_ve
     runs = {"mean of 11 people": people, "baseline/random": sm.get_run("guesser", store=studied)}
     known = {label: run.summary().measure("distance").interval for label, run in runs.items()}
     assert drawn == {label: (one.low, one.high) for label, one in known.items()}
+    ((_, _, score),) = found["models"]
+    assert score == estimate(
+        runs["baseline/random"].summary().measure("distance").value, "number", known["baseline/random"]
+    )
+    assert "Bars are 95 % intervals of each score alone, which need ten scenarios; that of the people also" in said
 
 
 def test_a_study_says_how_a_model_plays_the_same_items_and_its_people_cost_nothing(tmp_path, capsys):
@@ -610,8 +630,9 @@ def test_a_study_says_how_a_model_plays_the_same_items_and_its_people_cost_nothi
         client.post("/enter", {"token": running.app[TOKENS].make()})
         assert f"To place one among these people: {play} " in plain(client.get("/study/spring/").text)
         assert f"run another model with the same options: {play} " in (row := plain(client.get("/").text))
-        assert "too few people for an interval" in row and "and 95 % interval" not in row
-        assert "$" not in client.get("/?q=spring").text, "a person has no cost"
+        assert "too few (1 person)" in row and "and 95 % interval" not in row
+        assert "$" not in (people := client.get("/?q=spring").text), "a person has no cost"
+        assert "<tr data-run=" in people and "tokens" not in people, "and no tokens"
     assert run_command(["runs", "--store", str(tmp_path / "s.db")]) == 0
     assert "spring.p-" in (said := capsys.readouterr().out) and "$" not in said
 
@@ -635,7 +656,9 @@ def test_beside_people_is_the_fullest_run_of_a_model_and_it_says_who_is_left_out
     rows = plain(text[text.index("Models on the same items") : text.index('id="people"')])
     assert re.search(r"baseline/random guesser [\d.]+ ", rows) and "partial " not in rows
     assert re.search(
-        r"baseline/even partial-even [\d.]+ 11 items .*1 scored item of people .* left out: no score of partial", rows
+        r"baseline/even partial-even [\d.]+ \[[^]]+\] 11 items "
+        r".*1 scored item of people .* left out: no score of partial",
+        rows,
     )
     assert "baseline/refuse silent – Most of its answers cannot be read, so it has no score." in rows
     assert "Left out: key (the norm of key has another key than the study; play the model without --norm)." in rows
@@ -778,8 +801,8 @@ def test_the_question_is_shown_beside_a_run_without_the_item(owner, stored):
 
 def test_an_undecided_run_and_a_function_are_shown_as_such(tmp_path):
     path = tmp_path / "s.db"
-    sm.run("sesi", model=lambda messages: "A", limit=60, store=path, name="old")
-    new = sm.run("sesi", model=lambda messages: "A", limit=60, store=path, against="old", until="decided")
+    sm.run("sesi", model=lambda messages: "A", limit=150, store=path, name="old")
+    new = sm.run("sesi", model=lambda messages: "A", limit=150, store=path, against="old", until="decided")
     assert new.state.startswith("cannot be decided after ")
     with Served(view_application(ViewedStore(path, load, cards()))) as served:
         owner = Client(served.url)
@@ -978,6 +1001,7 @@ def test_every_text_of_the_templates_is_there_in_chinese_with_the_same_placehold
     titles = {*ORDERS.values(), *SHOWN.values(), "letter", *map(str, RunStatus)}
     for card in cards().values():
         titles |= {card.title, *(role.name for role in card.role), *(card.task_title(task.name) for task in card.task)}
+        titles |= {f"ten {plural(card.cluster_of(task.name))}" for task in card.task}
         titles |= {measure.title for task in card.task for measure in card.measures_of(task.name)}
     assert not titles - set(known)
 

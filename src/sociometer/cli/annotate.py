@@ -15,6 +15,7 @@ from sociometer.core.config import check_characters
 from sociometer.core.errors import DataError, ExitCode, UsageError, hint
 from sociometer.core.measure import Table
 from sociometer.core.sheets import read_rows, whole_file, write_sheet
+from sociometer.core.words import counted
 from sociometer.instruments import cards, load
 from sociometer.results.corrected import PART, judged_episodes, measure_of, random_episodes, settled_answers
 from sociometer.store.labels import OWNER, Label, LabelBook, LabelQuestion, Measured, Queue, Unit, book_path
@@ -81,7 +82,9 @@ def _create(
     rows = tuple((rater, code, sum(one == rater for one, _, _ in tasks)) for rater, code in shown.items())
     note = "The codes are shown only once. Give each rater their own code."
     few = f" (there are only {len(units)})" * (len(units) < (sample or 0))
-    print_table(Table("raters", f"Queue {name}: {len(units)} units{few}", ("rater", "code", "units"), rows, note))
+    print_table(
+        Table("raters", f"Queue {name}: {counted(len(units), 'unit')}{few}", ("rater", "code", "units"), rows, note)
+    )
     print_line(f"Open it with: {hint('annotate open', name)}")
 
 

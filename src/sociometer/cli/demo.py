@@ -25,6 +25,7 @@ from sociometer.core.errors import ExitCode
 from sociometer.core.hints import use_store
 from sociometer.core.sheets import folder_for
 from sociometer.core.version import __version__
+from sociometer.core.words import counted
 from sociometer.engine.engine import Engine
 from sociometer.engine.recordings import matching
 from sociometer.instruments import card_of, cards, load
@@ -94,7 +95,7 @@ class _Demo:
         for model, recording in self._recordings.items():
             found = matching(recording, load, card.name)
             if found.changed:
-                self._say(f"{card.name}: {len(found.changed)} items changed since they were recorded and are left out.")
+                self._say(f"{card.name}: {counted(len(found.changed), 'item')} left out: changed since the recording.")
             if found.items:
                 items[model] = tuple(item.item for item in found.items)
         return items

@@ -8,11 +8,11 @@ from sociometer.api import write_runs
 from sociometer.cli.options import json_option, open_stored, runs_argument, store_option, told
 from sociometer.cli.output import option, print_text, tell
 from sociometer.core.errors import UsageError, hint
+from sociometer.core.words import counted
 from sociometer.instruments import load
 from sociometer.reporting.progress import working
 from sociometer.results.choice import choose_runs
 from sociometer.results.export import COLUMNS
-from sociometer.results.groups import PeopleRun
 from sociometer.store.bundle import ENDING
 from sociometer.store.place import StorePlace
 from sociometer.store.studies import study_books
@@ -23,20 +23,21 @@ def _export(runs: tuple[str, ...], to: Path, store: StorePlace | None, as_json: 
         for name in (name for book in study_books(engine.store.path) for name in book.names() if name in runs):
             raise UsageError(f"'{name}' is a study; to write it: {hint('study export', name, '--to', 'FOLDER')}")
         chosen = told(choose_runs(engine.store, load, runs, every=True)).runs
-        found = [one for one in chosen if one.id in runs or not isinstance(one, PeopleRun)]
-        if not found:
+        if not chosen:
             write = hint("study export STUDY --to FOLDER")
             raise UsageError(f"{' '.join(runs)} has only people of studies; to write a study: {write}")
         with working(f"writing {to.name}"):
-            wrote = write_runs(found, to)
+            wrote = write_runs(chosen, to, runs)
+    left = [f"left out: {why}" for why in wrote["left_out"].values()]
     if "rows" in wrote:
-        if to.suffix == ".jsonl" and any(run.manifest.whose_items == "official" for run in found):
+        whose = {run.manifest.whose_items for run in chosen if run.id not in wrote["left_out"]}
+        if to.suffix == ".jsonl" and "official" in whose:
             print_text(f"{to} has official items word for word, with their keys; .csv has none.", err=True)
-        return tell(as_json, wrote, f"wrote {to} ({wrote['rows']} rows)")
+        return tell(as_json, wrote, f"wrote {to} ({counted(wrote['rows'], 'row')})", *left)
     roots = wrote.get("roots") or {str(to): wrote["root"]}
     said = [line for file, root in roots.items() for line in (f"wrote {file}", f"root {root}")]
     check = hint("check", next(iter(roots)))
-    return tell(as_json, wrote, *said, f"others check {'it' if len(roots) == 1 else 'each'} with: {check}")
+    return tell(as_json, wrote, *said, *left, f"others check {'it' if len(roots) == 1 else 'each'} with: {check}")
 
 
 command = click.Command(
@@ -47,7 +48,7 @@ command = click.Command(
         option(
             "--to",
             f"File to write: .jsonl, .csv or .parquet (one row per episode), {ENDING} (one run, for others to check);"
-            f" or a folder, for a {ENDING} file of each run.",
+            f" or a folder, for a {ENDING} file of each finished run.",
             type=click.Path(path_type=Path),
             required=True,
         ),

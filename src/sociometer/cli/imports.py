@@ -114,8 +114,7 @@ def _bundle(engine: Engine, file: Path, options: dict[str, Any]) -> list[StoredR
     done = check_bundle(bundle, load, engine.store, f"{file.name} {bundle.root}", stopping_rule)
     if done.why_not:
         raise BundleError(f"{file}: its numbers cannot be recomputed here, so it is not imported: {done.why_not}")
-    checked = f"{done.recomputed} of {done.episodes} episodes recomputed from their replies, all numbers agree"
-    print_text(f"Imported {bundle.run.id}: {checked}; root {bundle.root[:12]}….", err=True)
+    print_text(f"Imported {bundle.run.id}: {done.finding[:-1]}; root {bundle.root[:12]}….", err=True)
     return [engine.stored(bundle.run.id)]
 
 

@@ -169,6 +169,11 @@ def _click_message(error: click.ClickException) -> str:
         return said
     if isinstance(error, click.NoSuchOption) and context.parent is None:
         said = f"{said.partition('. ')[0]} before a command; write it after the command"
+    elif isinstance(error, click.NoSuchOption):
+        from sociometer.cli.options import meant_option  # here, since --version and --help do not need it
+
+        meant = meant_option(context, error.option_name)
+        said = f"{said.partition('. ')[0]}; write {meant}" if meant else said.removesuffix(". Did you mean '--help'?")
     command, path, more = context.command, context.command_path, hint("help", *context.command_path.split()[1:])
     if isinstance(error, click.exceptions.NoArgsIsHelpError) and isinstance(command, click.Group):
         said = f"'{path}' needs one of its commands: {', '.join(command.list_commands(context))}"

@@ -145,13 +145,31 @@ def _option(one: RunOption) -> click.Option:
 
 _DETAILS = {one.flag or one.name.replace("_", "-"): one for one in OPTIONS if one.detail}
 """What `-o` takes, by name."""
-_NAMES_ELSEWHERE = {"concurrency": "in-flight", "workers": "in-flight", "max-tokens": "reply-tokens"}
-"""How other tools call such a detail."""
+_NAMES_ELSEWHERE = {
+    "concurrency": "in-flight", "workers": "in-flight", "max-tokens": "reply-tokens", "temp": "temperature",
+    "alpha": "--level 0.95", "confidence": "--level 0.95", "ci": "--level 0.95", "n": "--limit N", "l": "--limit N",
+    "samples": "--limit N", "num-samples": "--limit N", "max-items": "--limit N", "epochs": "--repeats N",
+    "random-seed": "--seed N", "q": "--quiet", "silent": "--quiet", "m": "--model MODEL", "o": "--to FILE",
+    "output": "--to FILE", "out": "--to FILE", "f": "--format NAME", "csv": "--format csv", "v": "--format wide",
+    "verbose": "--format wide", "db": "--store FILE", "lang": "--language NAME",
+}  # fmt: skip
+"""How other tools call such a detail, or an option: what to write here."""
 
 
 def detail_named(name: str) -> str:
     """The name for `-o` that this name means, also as other tools call it; empty if none does."""
-    return name if name in _DETAILS else _NAMES_ELSEWHERE.get(name, "")
+    return name if name in _DETAILS else meant if (meant := _NAMES_ELSEWHERE.get(name, "")) in _DETAILS else ""
+
+
+def meant_option(context: click.Context, name: str) -> str:
+    """What to write for an option that a command does not have, if other tools call one of its own so; else empty."""
+    own, name = {flag for one in context.command.params for flag in one.opts}, name.lstrip("-")
+    if (meant := _NAMES_ELSEWHERE.get(name, "")).partition(" ")[0] in own:
+        return meant
+    if "-o" in own and (detail := detail_named(name)):
+        return f"-o {detail}=VALUE"
+    first = "".join(context.command.collect_usage_pieces(context)[1:2]).lstrip("[")
+    return f"{context.command_path} MODEL" if first.startswith("RUN") and name in ("model", "m") else ""
 
 
 def detail_values(given: tuple[str, ...]) -> dict[str, Any]:
@@ -167,7 +185,7 @@ def detail_values(given: tuple[str, ...]) -> dict[str, Any]:
         if one is None and (ours := detail_named(name.replace("_", "-"))):
             raise NotFound(f"unknown name for -o '{name}'; did you mean '{ours}'?")
         if one is None:
-            raise unknown("name for -o", name, _DETAILS)
+            raise unknown("name for -o", name, _DETAILS, "" if equals else "To name a file, write --to FILE.")
         if not equals and one.kind is not bool:
             raise UsageError(f"-o needs NAME=VALUE, not '{text}'.")
         try:

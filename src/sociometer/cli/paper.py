@@ -269,7 +269,7 @@ def _paper(
     notes = [f"Marked in every file: {'; '.join(pack.partial)}."] if pack.partial else []
     notes += [f"Not used of the file about models: {'; '.join(pack.unused)}."] if pack.unused else []
     notes += [f"Not written: {', '.join(missing)}. README.md in the folder says why."] if missing else []
-    wrote = pack.files if display.as_json else (f"{folder} ({len(pack.files)} files)",)
+    wrote = pack.files if display.as_json else (f"{folder} ({counted(len(pack.files), 'file')})",)
     result = Result((pack.table(),), tuple(notes), wrote=wrote, finding=said, data={"parts": list(pack.parts)})
     return print_result(result, display)
 

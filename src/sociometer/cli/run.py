@@ -14,7 +14,6 @@ from sociometer.cli.options import (
     PlayCommand,
     caps,
     chosen_settings,
-    detail_named,
     open_engine,
     run_config,
     setting_options,
@@ -71,12 +70,7 @@ class RunCommand(PlayCommand):
             flags = (f"--{setting.name}" for setting in _merged(chosen))
             raise unknown("option", given, flags, "Each setting is an option of its own here.")
         self.params = [*fixed_parameters(), *self.own, *setting_options(_merged(chosen))]
-        try:
-            return super().parse_args(ctx, args)
-        except click.NoSuchOption as error:
-            if meant := detail_named(name := error.option_name.removeprefix("--")):
-                raise UsageError(f"'--{name}' is not an option of its own; write -o {meant}=VALUE.") from None
-            raise
+        return super().parse_args(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Call the command; `--watch` takes the place of the models."""
@@ -171,9 +165,9 @@ def play(
     with ProgressDisplay(quiet or dry_run) as progress, open_engine(values["store"], progress) as engine:
         plans = engine.plans(configs, sends=not dry_run)
         for plan in plans:
-            for skipped in plan.skipped:
+            for lacking in (*plan.skipped, *plan.incomplete):
                 fetch = f"run '{hint('get data', plan.config.instrument)}' or give --data DIR"
-                print_text(f"{plan.config.instrument}: {skipped}; {fetch}.", err=True)
+                print_text(f"{plan.config.instrument}: {lacking}; {fetch}.", err=True)
         if dry_run:
             return show_plan(engine, plans, display, detect, priced)
         if not quiet:

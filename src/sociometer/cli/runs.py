@@ -9,17 +9,17 @@ from msgspec import Struct
 
 from sociometer.cli.options import store_option, store_path
 from sociometer.cli.output import SCREEN, Display, TableCommand, display_options, print_line
-from sociometer.core.errors import StoreError, hint
+from sociometer.core.errors import SociometerError, hint
 from sociometer.core.measure import Interval, Measure, Table
 from sociometer.core.task import TASK
-from sociometer.instruments import cards
+from sociometer.instruments import cards, load
 from sociometer.reporting.progress import cost_in_words
 from sociometer.results.summaries import other_options
 from sociometer.statistics.formatting import estimate
 from sociometer.store.place import StorePlace, default_path
 from sociometer.store.records import RunRecord, RunStatus, Totals
 from sociometer.store.store import Store
-from sociometer.store.stored_run import first_score, state_of, status_of, why_ended
+from sociometer.store.stored_run import StoredRun, first_score, state_of, status_of, why_ended
 
 
 def show_runs(store: StorePlace | None, display: Display) -> None:
@@ -135,11 +135,13 @@ def _rows(path: StorePlace, most: int | None) -> list[_Row]:
 
 
 def _score(store: Store, record: RunRecord) -> tuple[Measure | None, str]:
-    """The first score of a run, also in words."""
-    card = record.manifest.card or cards().get(record.instrument)
+    """The first score of a run, also in words; of one whose process was killed, from its episodes so far."""
+    card, read = record.manifest.card or cards().get(record.instrument), partial(store.runs.summary, record.id)
     try:
-        found = first_score(partial(store.runs.summary, record.id), record, card) if card and record.subject else None
-    except StoreError:
+        killed = card and status_of(store, record) is not record.status
+        run = StoredRun(store, record, load(record.instrument, record.manifest.card)) if killed else None
+        found = first_score(run.kept_summary if run else read, record, card) if card and record.subject else None
+    except SociometerError:
         return None, "damaged"
     if not found or found[0].task == TASK:  # the numbers of a contamination check are no scores of the subject
         return None, ""

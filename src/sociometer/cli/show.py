@@ -13,6 +13,7 @@ from sociometer.core.conversation import SUBJECT, Exchange
 from sociometer.core.errors import UsageError, hint, unknown
 from sociometer.core.measure import Cell, Table
 from sociometer.core.task import Episode
+from sociometer.core.words import counted
 from sociometer.instruments import load
 from sociometer.reporting.chat import print_chat, record_text, score_text, turns
 from sociometer.reporting.evidence import beside
@@ -86,7 +87,7 @@ def show_run(stored: StoredRun, only: str | None, display: Display) -> None:
         [summaries.summary_table(stored, only or "")],
         finding=summaries.finding(stored),
         more=[table for task in ((only,) if only else stored.tasks) for table in stored.summary(task).tables],
-        notes=[f"{count} episodes failed: {kind}" for kind, count in stored.failures().items()],
+        notes=[f"{counted(count, 'episode')} failed: {kind}" for kind, count in stored.failures().items()],
         limits=[summaries.first_rows(stored)],
         files=[summaries.raw_measures([stored])],
         data=summaries.run_json(stored),

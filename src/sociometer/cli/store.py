@@ -16,7 +16,7 @@ from sociometer.store.studies import study_books, study_lock
 def _copy(source: StorePlace, target: StorePlace, trust: bool, as_json: bool) -> None:
     with copied_books(source, target) as (beside, left_out):
         copied = copy_store(source, target, trust=trust)
-    new = f"{copied.runs:,} runs, {copied.episodes:,} episodes and {copied.replies:,} replies"
+    new = f"{counted(copied.runs, 'run')}, {counted(copied.episodes, 'episode')} and {counted(copied.replies, 'reply')}"
     why = "Studies and labels are copied only to a new file next to a store file."
     tell(
         as_json,

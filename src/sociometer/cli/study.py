@@ -286,7 +286,10 @@ def _change(name: str, store: StorePlace | None, as_json: bool, **given: Any) ->
     path, name = _study(store, name)
     with closing(studies.StudyBook(studies.book_path(path))) as book:
         study = structs.replace(book.study(name), **changes)
-        out, back = ([_participant(book, name, who) for who in given[which]] for which in ("excluded", "included"))
+        out, back = (
+            [_participant(book, name, who.strip()) for who in ",".join(given[which]).split(",") if who.strip()]
+            for which in ("excluded", "included")
+        )
         if study.talks and not study.imported and not (study.distress and study.contact):
             raise UsageError("people who talk with a model need --distress and --contact; they cannot be empty.")
         _refuse_most_failed(study, given["most_failed"])
@@ -319,17 +322,9 @@ def _participant(book: studies.StudyBook, study: str, given: str) -> studies.Par
 
 
 def _open(
-    name: str,
-    port: int,
-    host: str,
-    public_url: str,
-    roles: tuple[str, ...],
-    per_address: int,
-    lab: bool,
-    preview: bool,
-    store: StorePlace | None,
-    as_json: bool,
-) -> None:
+    name: str, port: int, host: str, public_url: str, roles: tuple[str, ...], per_address: int, lab: bool,
+    preview: bool, store: StorePlace | None, as_json: bool,
+) -> None:  # fmt: skip
     place = Place(host, port, public_url)
     stop = "Press Ctrl-C to close the study. Answers are stored, and you can open it again."
     stop = "This is a preview: nothing is stored. Press Ctrl-C to end it." if preview else stop
@@ -343,7 +338,8 @@ def _open(
             with closing(studies.StudyBook(studies.book_path(path))) as book:
                 book.create(study)
         serve_study(path, name, load, place, links, confirmed, per_address, lab=lab, preview=preview)
-        people = counted(len(studies.find_study(path, name)[1]), "person has", "people have")
+        joined = sum(not one.screened_out for one in studies.find_study(path, name)[1])
+    people = counted(joined, "person has", "people have")
     said = "The preview has ended; nothing was stored" if preview else f"Study {name} is closed; {people} joined so far"
     if not as_json:
         print_text(f"{said}. Next: {hint('study open' if preview else 'study show', name)}")
@@ -358,7 +354,7 @@ def _list(store: StorePlace | None, display: Display) -> None:
 
 def _listed(book: studies.StudyBook, name: str) -> tuple[Cell, ...]:
     try:
-        study, joined = book.study(name), len(book.participants(name))
+        study, joined = book.study(name), sum(not one.screened_out for one in book.participants(name))
     except StoreError:
         return name, "damaged", None, None, None, None
     instruments = " ".join(config.instrument for config in study.parts.values())
@@ -401,7 +397,8 @@ def _norms(name: str, to: Path, store: StorePlace | None, as_json: bool) -> None
         made, people, taken = study_norm(engine.store, name, load)
         write_norm(made, taken, to, partial(engine.plan, sends=False))
     if as_json:
-        return tell(as_json, {"study": name, "wrote": str(to), "norm": made})
+        sem = {task: norm_tables(norm, task, people)[0].sem for task, norm in made.tasks.items()}
+        return tell(as_json, {"study": name, "wrote": str(to), "norm": made, "sem": sem})
     for task, norm in made.tasks.items():
         for table in norm_tables(norm, task, people):
             print_table(table)
@@ -510,6 +507,9 @@ class _Described(click.Command):
             if self.name == "create" and (setting := known.get(name)):
                 give = f"--set {setting.name}={'true' if setting.kind == 'flag' else 'VALUE'}"
                 raise UsageError(f"{name} is a setting of the instrument; give it as {give}.") from None
+            if self.name == "create" and name in ("--exclude", "--include", "--because"):
+                leave_out = hint("study change NAME --exclude PERSON")
+                raise UsageError(f"{name} is for people who took part: {leave_out}.") from None
             if name in known or any(name in one.opts for one in _COMMANDS[0].params):
                 why = f"{name} is fixed when a study is created, so that all participants take the same test"
                 another = hint("study create INSTRUMENT --name NAME")

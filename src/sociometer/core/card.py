@@ -2,7 +2,7 @@
 
 import math
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -13,6 +13,7 @@ from sociometer.core.errors import DataError, unknown
 from sociometer.core.language import ENGLISH, languages_in
 from sociometer.core.settings import Setting
 from sociometer.core.version import __version__
+from sociometer.core.words import PART
 
 _SOFTWARE = "@software{sociometer, title = {Sociometer}, author = {{The Sociometer authors}}, year = {2026},"
 
@@ -87,6 +88,14 @@ class TaskCard(Struct, frozen=True, forbid_unknown_fields=True):
     """What `run --official` plays in place of the paper's items, and why; empty if it plays the paper's."""
     power: str = ""
     """A sentence for `plan`: how many items the task needs for more than a comparison of two subjects."""
+
+    def part_of_paper(self, items: int, clusters: int, files: Collection[str], *, cut: bool = False) -> str:
+        """Which part of the paper's items these are; empty if all. `cut`: the user or an early end left some out."""
+        if clusters < self.paper_clusters:
+            return f"{clusters} of the paper's {self.paper_clusters} {self.cluster}s"
+        if self.paper_items:
+            return f"{items} of the paper's {self.paper_items} items" * (items != self.paper_items)
+        return f"only {items} of the official items" * (cut or self.whole_file not in ("", *files))
 
 
 class RoleCard(Struct, frozen=True, forbid_unknown_fields=True):
@@ -279,8 +288,7 @@ class Card(Struct, frozen=True, forbid_unknown_fields=True):
 
     def cluster_of(self, task: str) -> str:
         """What the independent parts of a task are, such as stories."""
-        found = next((one.cluster for one in self.task if one.name == task), "item")
-        return "independent item" if found == "item" else found
+        return next((one.cluster for one in self.task if one.name == task and one.cluster != "item"), PART)
 
     def default_tasks(self, *, official: bool = False) -> tuple[str, ...]:
         """The tasks that `run`, or `run --official`, plays when none is named."""
@@ -293,9 +301,7 @@ class Card(Struct, frozen=True, forbid_unknown_fields=True):
     def files_of(self, task: str) -> tuple[FileCard, ...]:
         """The official files without which `run --official` skips a task."""
         needs = self.task_card(task).needs
-        return tuple(
-            file for file in self.file if any(file.name == need or file.name.startswith(f"{need}/") for need in needs)
-        )
+        return tuple(file for file in self.file if any(f"{file.name}/".startswith(f"{need}/") for need in needs))
 
     def roles_of(self, task: str) -> tuple[RoleCard, ...]:
         """The roles that a task uses."""

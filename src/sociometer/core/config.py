@@ -31,11 +31,12 @@ def check_characters(what: str, name: str) -> None:
 def check_number(option: str, value: float | None, low: float, high: float = math.inf, *, whole: bool = False) -> None:
     """Raise a UsageError if a number is not in its range, or not whole where it must be."""
     number = isinstance(value, int | float) and math.isfinite(value)
-    if whole and number and not isinstance(value, int):
-        raise UsageError(f"{option} must be a whole number, not {value:g}.")
-    if value is not None and not (number and low <= value <= high):
+    given = f"{value:g}" if number else repr(value)
+    if value is not None and not (number and (isinstance(value, int) or not whole)):
+        raise UsageError(f"{option} must be a {'whole ' * whole}number, not {given}.")
+    if value is not None and not low <= value <= high:
         allowed = f"at least {low}" if high == math.inf else f"between {low} and {high}"
-        raise UsageError(f"{option} must be {allowed}, not {f'{value:g}' if number else repr(value)}.")
+        raise UsageError(f"{option} must be {allowed}, not {given}.")
 
 
 class Caps(Struct, frozen=True, omit_defaults=True):

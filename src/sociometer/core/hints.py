@@ -1,6 +1,7 @@
 """What messages tell the user to type: a command of the shell or a call of Python, with the store that they use."""
 
 import json
+import re
 import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -24,6 +25,7 @@ _FUNCTIONS = {
 }
 """What does the same in Python, after `import sociometer as sm`."""
 _LISTS = {"code": "code", "task": "tasks"}
+IN_SCRIPT = re.compile("python/(__main__:|.*<)")  # a function of a script or notebook, a lambda, one inside another
 _OF_A_STUDY = {"show": "people", "export": "export('FOLDER')", "norms": "norm('FILE')"}
 
 
@@ -64,13 +66,15 @@ def in_python() -> bool:
 def hint(first: str, *more: object) -> str:
     """The command of `first`, split at spaces, and `more`, quoted for a shell; in Python, the call that does the same.
 
-    Words in capitals are placeholders (`MODEL`).
+    Words in capitals are placeholders (`MODEL`). A run of a function that only Python can give is resumed in Python.
     """
     words, caller = (*first.split(), *map(str, more)), _caller.get() or _Caller()
     function = _FUNCTIONS.get(" ".join(words if words[0] == "list" else words[:1]))
-    if caller.python and function:
+    own = ", ".join(word for word in words if words[0] == "resume" and IN_SCRIPT.match(word))
+    if (caller.python or own) and function:
         store = [f"store={caller.store!r}"] if caller.store and words[0] != "list" else []
-        return f"sm.{function}({', '.join([*_arguments(words), *store])})"
+        script = f"  # in the script or notebook that has {own!r}" * bool(own)
+        return f"sm.{function}({', '.join([*_arguments(words), *store]).replace('], code=[', ', ')}){script}"
     if caller.python and words[0] == "study" and len(words) > 2 and words[1] in _OF_A_STUDY:
         place = f", store={caller.store!r}" if caller.store else ""
         return f"sm.study({words[2]!r}{place}).{_OF_A_STUDY[words[1]]}"
@@ -99,6 +103,8 @@ def _arguments(words: tuple[str, ...]) -> Iterator[str]:
             continue
         name = word.removeprefix("--").replace("-", "_") if word.startswith("--") else ""
         value = word if name in ("", "official") else next(rest)
+        if IN_SCRIPT.match(value) and "#" not in value:  # a lambda has no name, and an object only that of its class
+            value = "FUNCTION"
         open_place = len(value) > 1 and value.isupper() and value.isalpha()
         shown = "True" if name == "official" else value if open_place else repr(value)
         yield f"{_LISTS[name]}=[{shown}]" if name in _LISTS else f"{name}={shown}" if name else shown

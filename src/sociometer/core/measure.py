@@ -108,7 +108,7 @@ class Measure(Shown, frozen=True, omit_defaults=True):
         same = SAME_ON_EVERY_ITEM if self.interval and self.interval.method == NO_VARIATION else ""
         ends_text = same or ", ".join(plain_number(end, 3) for end in ends if end is not None)
         said = f"{self.name} {plain_number(self.value, 3)}" + f" [{ends_text}]" * bool(ends_text)
-        return f"{said}, {counted(self.items, 'item')}"
+        return said + f", {counted(self.items, 'item')}" * bool(self.items)
 
     def side(self, reference: float) -> int:
         """1 if the whole interval is above a reference value, −1 if it is below, in every case; else 0."""

@@ -1,11 +1,11 @@
 """The tables and figures of an instrument's paper, filled from runs; `reporting` writes the files."""
 
 import operator
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from sociometer.core.conversation import SUBJECT
 from sociometer.core.errors import unknown
@@ -66,6 +66,12 @@ class PaperRow(Struct, frozen=True):
     """Whether the paper prints this row."""
     why_empty: str = ""
     """Why estimates have no value, for readers of the paper; commands that give them are in `PaperPart.missing`."""
+    about: Mapping[str, Sequence[str]] = {}
+    """The columns that a remark is about; all if it is not here."""
+
+    def remarks_on(self, columns: Iterable[str]) -> tuple[str, ...]:
+        """The remarks on the numbers in these columns."""
+        return tuple(one for one in self.remarks if one not in self.about or {*self.about[one]} & {*columns})
 
     @property
     def of_model(self) -> bool:
@@ -129,19 +135,6 @@ def remarks_on(run: AnyRun, **group: str) -> tuple[str, ...]:
     if run.status != "finished":
         said.append("the run is not finished")
     return (*said, run.note) if run.note else tuple(said)
-
-
-def part_of_paper(run: AnyRun, *, chosen: bool = False) -> str:
-    """Which part of the paper's items an official run has; empty if all. `chosen`: it is a part, if nobody counted."""
-    task = next((task for task in run.card.task if task.name == run.task and run.official), None)
-    if task is None or not (chosen or task.paper_items or task.paper_clusters):
-        return ""
-    played = {one.item.id: one.item.cluster for one in run.episodes() if one.score}
-    if (clusters := len({*played.values()})) < task.paper_clusters:
-        return f"{clusters} of the paper's {task.paper_clusters} {task.cluster}s"
-    total = task.paper_items
-    said = f"{len(played)} of the paper's {total} items" if total else f"only {len(played)} of the official items"
-    return said if len(played) != total and (total or chosen) else ""
 
 
 def estimate(run: AnyRun, name: str, *, scale: float = 1.0, mark: str = "", **group: str) -> Estimate:
@@ -243,17 +236,11 @@ def checked(claims: Sequence[Claim], parts: Sequence[PaperPart]) -> Iterator[Pub
     for claim in claims:
         verdict = verdict_on(claim, parts, published=True) if claim.test else None
         found = verdict.text if verdict else claim.found or None
+        holds = verdict.holds if verdict else claim.holds == "yes"
         yield PublishedFigure(
-            claim.where,
-            claim.what,
-            claim.printed or None,
-            found,
-            verdict.holds if verdict else claim.holds == "yes",
-            claim.why,
-            claim=claim.kind == "claim",
-            finding=claim.kind == "finding",
-            count=claim.count,
-        )
+            claim.where, claim.what, claim.printed or None, found, holds, claim.why,
+            claim=claim.kind == "claim", finding=claim.kind == "finding", count=claim.count,
+        )  # fmt: skip
 
 
 def verdict_on(claim: Claim, parts: Sequence[PaperPart], *, published: bool) -> Verdict | None:
@@ -289,7 +276,8 @@ def verdict_on(claim: Claim, parts: Sequence[PaperPart], *, published: bool) -> 
     if not agree and not against:
         return None
     holds = agree > len(against) if who == "most" else not against
-    return Verdict(agree, tuple(against), holds, tuple(counted), who)
+    tested = [structs.replace(row, remarks=row.remarks_on((*_split(columns), other))) for row in counted]
+    return Verdict(agree, tuple(against), holds, tuple(tested), who)
 
 
 def _pairs(

@@ -8,6 +8,7 @@ from msgspec import Struct
 from sociometer.core.errors import UsageError
 
 DECIDED, RANKED = "decided", "ranked"
+UNDECIDED = "cannot be decided"
 PAUSED = "paused"
 """The verdict of a run that waits for the other models of a ranking."""
 DRIFT = 0.1

@@ -1,6 +1,7 @@
 """The contract of an instrument: tasks with four functions, and the records that they exchange."""
 
 import hashlib
+import heapq
 from collections import Counter
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
 from random import Random
@@ -65,10 +66,33 @@ class Item(Struct, frozen=True, kw_only=True):
 
 def items_digest(contents: Mapping[str, bytes]) -> str:
     """One digest for items in any order, from the digest of each one's content by id."""
-    total = hashlib.sha256()
-    for name in sorted(contents):
-        total.update(name.encode() + b"\0" + contents[name])
-    return total.hexdigest()[:32]
+    lines = (name.encode() + b"\0" + contents[name] for name in sorted(contents))
+    return hashlib.sha256(b"".join(lines)).hexdigest()[:32]
+
+
+def asked_items(ids: Iterable[str]) -> int:
+    """The number of items with these ids; one that is asked in several ways (`ID`, `ID@WAY`) counts once."""
+    return max(Counter(name.partition("@")[2] for name in ids).values(), default=0)
+
+
+def sample(
+    read: Callable[[], Iterable[Item]], limit: int | None, seed: int, *, whole_clusters: bool = False
+) -> Iterable[Item]:
+    """The items, or those of `limit` ids drawn by a seeded order, in the order they came.
+
+    With `whole_clusters` it is clusters that are counted and drawn, each with all its items.
+    """
+    if limit is None:
+        return read()
+
+    def name_of(item: Item) -> str:
+        return item.cluster if whole_clusters and item.cluster else item.drawn_with()
+
+    def rank(name: str) -> bytes:
+        return hashlib.blake2b(f"{seed}/{name}".encode(), digest_size=8).digest()
+
+    drawn = set(heapq.nsmallest(limit, {name_of(item) for item in read()}, key=rank))
+    return (item for item in read() if name_of(item) in drawn)
 
 
 def order_of_play(count: int, seed: int) -> list[int]:
@@ -208,7 +232,7 @@ class RunView(Struct, Generic[ItemT, OutcomeT], frozen=True):
     others: str = ""
     """What the instrument says of who plays the other roles, such as a simulator that nobody checked."""
     part: str = ""
-    """Which part of the paper's items it has; empty if it has all. Only the tables of a paper have it."""
+    """Which part of the paper's items it has; empty if it has all, or other items."""
     failed: str = ""
     """Why the run has no number to compare; empty if it has one."""
     usual: dict[str, dict[str, float]] = {}
@@ -289,6 +313,8 @@ class Task(Struct, Generic[ItemT, OutcomeT], frozen=True):
 
 
 TASK = "recall"
+OF_ANALYSES = frozenset({"picked"})
+"""Facets that only analyses use: they are what the subject answered, and no groups of items."""
 SERIES = "contamination"
 """The part of a summary's series with the verdict."""
 

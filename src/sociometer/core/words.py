@@ -9,6 +9,8 @@ Key = TypeVar("Key")
 Value = TypeVar("Value")
 
 NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+PART = "independent item"
+"""What is counted where the items of a task share nothing, or of several tasks that share different things."""
 
 
 def counted(number: int, one: str, many: str = "") -> str:

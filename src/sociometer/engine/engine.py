@@ -17,7 +17,7 @@ from msgspec import Struct, structs
 from sociometer.core.config import Caps, RunConfig, check_characters
 from sociometer.core.conversation import SUBJECT
 from sociometer.core.errors import NeverAnswered, StopCause, StoreError, UsageError, hint
-from sociometer.core.hints import in_python
+from sociometer.core.hints import IN_SCRIPT, in_python
 from sociometer.core.instrument import Instrument
 from sociometer.core.player import Player
 from sociometer.core.server_fields import NONE, ServerFields
@@ -29,8 +29,10 @@ from sociometer.engine.budget import Budget
 from sociometer.engine.estimate import work_of
 from sociometer.engine.plan import Plan, ReadLists, ReadPlan, StoredPlan, make_plan
 from sociometer.engine.progress import Callback, Progress, RunEvent
+from sociometer.engine.run_options import model_spec
 from sociometer.engine.runner import Ending, Runner
 from sociometer.models.keys import KeyPolicy
+from sociometer.models.python import Function, PythonPlayer
 from sociometer.store.records import Manifest, RunRecord, RunStatus
 from sociometer.store.runs import RunSearch
 from sociometer.store.store import Store
@@ -194,14 +196,14 @@ class Engine:
         *,
         key_variables: Mapping[str, str] | None = None,
         insecure_http: bool = False,
-        code: Collection[str] = (),
+        code: Collection[str | Function] = (),
         fields: Mapping[str, ServerFields] | None = None,
     ) -> StoredPlan:
         """Prepare the rest of a stopped or killed run; caps and `in_flight` replace those it was started with.
 
         `key_variables` names, by role, the variables whose keys may be sent to servers that only the store names;
-        `insecure_http` allows keys over plain HTTP. `code` names again the functions (`python/MODULE:FUNCTION`) that
-        the run may load: a store may come from somebody else. `fields` has the headers again, which are not stored.
+        `insecure_http` allows keys over plain HTTP. `code` gives again the functions that the run may call, or their
+        names (`python/MODULE:FUNCTION`): a store may come from somebody else. `fields` has headers: none is stored.
         """
         record = self.store.runs.get(reference)
         manifest = record.manifest
@@ -218,10 +220,11 @@ class Engine:
                 f"run {record.reference} was made with {record.instrument} version {manifest.instrument_version}, but"
                 f" version {instrument.card.version} is installed; a run cannot change version. Start a new run."
             )
+        functions = {model_spec(one): one for one in code}
         for spec in manifest.config.code:
-            if spec not in code:
-                wrong = [f"'{one}'" for one in code if one not in manifest.config.code]
-                why = f"not {listed(wrong)}" if wrong else "which only its store names"
+            if spec not in functions or (IN_SCRIPT.match(spec) and not in_python()):
+                wrong = [f"'{one}'" for one in functions if one not in manifest.config.code]
+                why = f"not {listed(wrong)}" if wrong else "which its store only names"
                 raise UsageError(
                     f"run {record.reference} runs the code '{spec}', {why}. If it is yours, name it again:"
                     f" {manifest.config.resume_command(record.reference)}"
@@ -236,7 +239,9 @@ class Engine:
             insecure_http=insecure_http,
             batch=manifest.config.batch or bool(self.store.batches.of_run(record.id)),
         )
-        plan = make_plan(config, instrument, keys=KeyPolicy.of_stored_run(config, key_variables or {})).with_items()
+        keys = KeyPolicy.of_stored_run(config, key_variables or {})
+        players = {spec: PythonPlayer(one, config.revision) for spec, one in functions.items() if callable(one)}
+        plan = make_plan(config, instrument, players=players, keys=keys).with_items()
         _refuse_changes(record, plan)
         return StoredPlan(**structs.asdict(plan), run=record, rule=self._rule(manifest, instrument))
 

@@ -10,9 +10,10 @@ from msgspec import Struct, structs
 from sociometer.core.conversation import SUBJECT, Exchange, Reply, Request, Usage
 from sociometer.core.errors import MachineryError
 from sociometer.core.player import EVERY_ABILITY, Player, RulePlayer
-from sociometer.core.task import Item, Score, Task
+from sociometer.core.task import Item, Score, Task, sample
+from sociometer.core.words import counted
 from sociometer.engine.batches.batches import batch_endpoints
-from sociometer.engine.plan import Plan, ReadPlan, sample
+from sociometer.engine.plan import Plan, ReadPlan
 from sociometer.engine.prices import price_of
 from sociometer.engine.progress import TaskWork, effort_of
 from sociometer.engine.runner import play_episode
@@ -123,13 +124,13 @@ def _reply_length(plan: Plan, store: Store | None) -> tuple[float, str]:
             for record in known
             if record.totals is not None
             and record.instrument == (instrument or record.instrument)
-            and (not name or record.manifest.roles[SUBJECT].identity.name == name)
+            and (not name or ((role := record.manifest.roles.get(SUBJECT)) and role.identity.name == name))
         ][:_MOST_RUNS]
         if replies := sum(one.priced + one.unpriced - one.unmetered for one in spent):
-            runs = f"{len(spent)} stored run{'s' if len(spent) > 1 else ''}"
+            runs = counted(len(spent), "stored run")
             said = " ".join(filter(None, (f"of {name}" * bool(name), f"on {instrument}" * bool(instrument))))
             length = sum(one.output_tokens for one in spent) / replies
-            return length, f"{length:.0f} tokens, the mean of {runs} {said}"
+            return length, f"{counted(round(length), 'token')}, the mean of {runs} {said}"
     return _REPLY_TOKENS, f"{_REPLY_TOKENS} tokens, an assumption, because no stored run is like it"
 
 

@@ -1,7 +1,6 @@
 """Makes the plan of a run from its configuration: everything is checked before anything is sent."""
 
 import hashlib
-import heapq
 import platform
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -24,7 +23,7 @@ from sociometer.core.prompts import Prompts
 from sociometer.core.session import RoleBinding
 from sociometer.core.settings import Settings, is_paper
 from sociometer.core.source import Source, authors_texts
-from sociometer.core.task import Item, StoppingRule, Task, items_digest, order_of_play
+from sociometer.core.task import Item, StoppingRule, Task, asked_items, items_digest, order_of_play, sample
 from sociometer.core.version import __version__
 from sociometer.core.words import first_of, listed
 from sociometer.engine.data import data_files, data_folders, with_whole_paths
@@ -48,14 +47,16 @@ class ItemList:
     def __init__(self, task: str, read: Callable[[], Iterable[Item]]) -> None:
         self._read = read
         self._held: list[Item] = []
+        self.clusters: set[str] = set()
         contents: dict[str, bytes] = {}
         for item in read():
             if item.id in contents:
                 raise DataError(f"item id '{item.id}' appears twice in task {task}; ids must be unique.")
             contents[item.id] = item.content_digest()
+            self.clusters.add(item.cluster)
             if len(contents) <= _HELD:
                 self._held.append(item)
-        self.count = len(contents)
+        self.count, self.asked = len(contents), asked_items(contents)
         self.digest = items_digest(contents)
         if not contents:
             raise DataError(f"task {task} has no items with these settings; nothing was played.")
@@ -75,26 +76,6 @@ class ItemList:
             for place in order:
                 file.seek(ends[place])
                 yield place, decode(file.read(ends[place + 1] - ends[place]))
-
-
-def sample(
-    read: Callable[[], Iterable[Item]], limit: int | None, seed: int, *, whole_clusters: bool = False
-) -> Iterable[Item]:
-    """The items, or those of `limit` ids drawn by a seeded order, in the order they came.
-
-    With `whole_clusters` it is clusters that are counted and drawn, each with all its items.
-    """
-    if limit is None:
-        return read()
-
-    def name_of(item: Item) -> str:
-        return item.cluster if whole_clusters and item.cluster else item.drawn_with()
-
-    def rank(name: str) -> bytes:
-        return hashlib.blake2b(f"{seed}/{name}".encode(), digest_size=8).digest()
-
-    drawn = set(heapq.nsmallest(limit, {name_of(item) for item in read()}, key=rank))
-    return (item for item in read() if name_of(item) in drawn)
 
 
 COUNTED_FACTS = (
@@ -173,15 +154,9 @@ class Plan(Struct, frozen=True, kw_only=True):
         """
         config, known = self.config, {} if read is None or self.command_items is not None else read
         same = (
-            config.instrument,
-            config.official,
-            config.data_folder,
-            self.prompts.digest(),
-            config.seed,
-            config.limit,
-            config.items,
-            msgspec.json.encode(self.settings, order="deterministic"),
-        )
+            config.instrument, config.official, config.data_folder, self.prompts.digest(), config.seed, config.limit,
+            config.items, msgspec.json.encode(self.settings, order="deterministic"),
+        )  # fmt: skip
         for task in self.tasks:
             if (task.name, same) not in known:
                 known[task.name, same] = ItemList(task.name, partial(self.items, task))
@@ -256,6 +231,14 @@ class ReadPlan(Plan, frozen=True, kw_only=True):
         nth, of = self.config.part
         counts = {task: len(range(nth - 1, items.count, of)) for task, items in self.lists.items()}
         return sum(count * self.repeats(task) for task, count in counts.items())
+
+    @property
+    def incomplete(self) -> tuple[str, ...]:
+        """Which tasks have a part of the paper's items that the user did not choose, in words."""
+        files, card, chosen = self.manifest.data_files, self.instrument.card, self.config.limit or self.config.items
+        lists = self.lists.items() if self.manifest.whose_items == "official" and not chosen else ()
+        parts = ((task, card.task_card(task).part_of_paper(one.asked, len(one.clusters), files)) for task, one in lists)
+        return tuple(f"task {task} has {part}" for task, part in parts if part)
 
 
 class StoredPlan(ReadPlan, frozen=True, kw_only=True):

@@ -23,6 +23,7 @@ from sociometer.core.session import DrawnRequest, RoleBinding
 from sociometer.core.sheets import whole_file
 from sociometer.core.stopping import StoppingRecord
 from sociometer.core.task import Episode, Failure, Item, Task, items_digest, order_of_play
+from sociometer.core.version import __version__
 from sociometer.engine.engine import MakeRule
 from sociometer.engine.plan import Plan, make_plan
 from sociometer.engine.runner import PlayedEpisode, play_episode
@@ -83,24 +84,27 @@ class Checked(Struct, frozen=True):
         if self.why_not:
             return f"not checked: {self.why_not} All digests match; none of {self.episodes} episodes recomputed."
         lacking = f"; {self.failed} failed and cannot be checked" if self.failed else ""
-        others = "of the others " if self.failed else ""
-        done = f"{self.recomputed} of {self.episodes} episodes recomputed from their replies{lacking}"
-        return f"{done}, all numbers {others}agree; consistent."
+        agree = f", all numbers {'of the others ' if self.failed else ''}agree" if self.recomputed else ""
+        done = f"{self.recomputed} of {self.episodes} episodes recomputed from their replies"
+        return f"{done}{lacking}{agree}; consistent."
+
+
+def why_no_bundle(run: StoredRun) -> str:
+    """Why a run cannot be written as a file that others check; empty if it can."""
+    who = f"run {run.reference}"
+    if run.status is not RunStatus.FINISHED:
+        return f"{who} is {run.state}; finish it first: {run.manifest.config.resume_command(run.reference)}"
+    if run.manifest.imported or run.manifest.given_items:
+        source = "was imported" if run.manifest.imported else "is of another command than 'run'"
+        return f"{who} {source}, so others cannot play it again; write it as .csv or .jsonl."
+    past = next(filter(None, map(run.past_note, run.tasks)), "")  # its records cannot be read as they were typed
+    return past and f"{who} can be written as such a file only with the version that made it: {past}"
 
 
 def export_bundle(run: StoredRun, to: Path, within: Path | None = None) -> str:
     """Write a finished run as one file, `within` a folder that is created, and return its root digest."""
-    if run.status is not RunStatus.FINISHED:
-        raise UsageError(
-            f"run {run.reference} is {run.state}; finish it first: {run.manifest.config.resume_command(run.reference)}"
-        )
-    if run.manifest.imported or run.manifest.given_items:
-        source = "was imported" if run.manifest.imported else "is of another command than 'run'"
-        raise UsageError(f"run {run.reference} {source}, so others cannot play it again; write it as .csv or .jsonl.")
-    if past := next(filter(None, map(run.past_note, run.tasks)), ""):  # its records cannot be read as they were typed
-        raise UsageError(
-            f"run {run.reference} can be written as such a file only with the version that made it: {past}"
-        )
+    if why := why_no_bundle(run):
+        raise UsageError(why)
     with whole_file(to, within=within) as partial:
         return write_bundle(partial, _rows_of(run))
 
@@ -119,15 +123,10 @@ def _rows_of(run: StoredRun) -> Iterator[BundledRow]:
             replies = _replies(events)
             if plan is not None and episode.outcome is not None:
                 replies += _vectors(run, plan, task, episode)
+            outcome = "" if episode.outcome is None else digest(episode.outcome)
+            failure = episode.failure and Failure(episode.failure.kind, "")  # a message may have a path
             yield BundledEpisode(
-                task,
-                item.id,
-                episode.repeat,
-                digest(item),
-                tuple(replies),
-                "" if episode.outcome is None else digest(episode.outcome),
-                episode.score,
-                None if episode.failure is None else Failure(episode.failure.kind, ""),  # a message may have a path
+                task, item.id, episode.repeat, digest(item), tuple(replies), outcome, episode.score, failure
             )
             rows += 1
     run.require_whole(rows, stored)
@@ -270,6 +269,8 @@ def check_bundle(
         return Checked(total, 0, str(error))
     except Difference as error:
         if not replay.own_files:
+            if (made := manifest.sociometer_version) != __version__:
+                error.args = (f"{error} It was made with Sociometer {made}: check it with that version, too.",)
             raise
         return Checked(total, 0, f"files of --{', --'.join(replay.own_files)} are not in it, and without them {error}")
     return replay.checked()

@@ -8,14 +8,14 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from sociometer.core.conversation import SUBJECT, Event, Exchange, Noted, Reply
 from sociometer.core.errors import FailureKind, MachineryError, StopCause, Stopped, StoreError, UsageError, failure_of
 from sociometer.core.measure import Summary
 from sociometer.core.reply_kind import AGAIN, ReplyKind, cut_off, cut_off_limit
 from sociometer.core.session import DirectReplies, Draw, ReplySource, Session
-from sociometer.core.stopping import PAUSED, StoppingRecord
+from sociometer.core.stopping import PAUSED, UNDECIDED, StoppingRecord
 from sociometer.core.task import Episode, Failure, Item, Task
 from sociometer.core.words import in_one_line
 from sociometer.engine.batches.batches import Batches
@@ -344,7 +344,11 @@ class Runner:
         for count in blocks.completed(nth):
             self._store.flush()
             run = StoredRun(self._store, self._record, self._plan.instrument)
-            blocks.stopping = self._rule.look(blocks.stopping, task, run.first_items(task, count))
+            seen = self._rule.look(blocks.stopping, task, run.first_items(task, count))
+            left, ahead = seen.items - count, min(self._workers(), self._plan.config.in_flight)
+            if seen.verdict == UNDECIDED and 0 < left <= ahead:  # all that is left may be in flight: it counts too
+                seen = structs.replace(seen, looks=(*seen.looks[:-1], structs.replace(seen.looks[-1], verdict="")))
+            blocks.stopping = seen
             # so that other processes see how far the evidence is; replaced when the run ends
             self._store.runs.set_summary(self._run, task, Summary((), stopping=blocks.stopping))
             self._progress.tell(RunEvent("look", self._run, task, stopping=blocks.stopping))

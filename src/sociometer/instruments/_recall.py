@@ -204,8 +204,9 @@ def summarise(run: RunView[RecallItem, Any]) -> Summary:
     measures: list[Measure] = []
     for contrast in found:
         sizes = (2 * contrast.pairs, contrast.pairs)
-        measures.append(Measure(f"{contrast.asked}_gain", contrast.difference, {}, contrast.interval, *sizes))
-        measures += grouped_measures(run, contrast.asked, contrast.asked, ("items",))[1:]
+        overall, *groups = grouped_measures(run, contrast.asked, contrast.asked, ("items",))
+        gain = Measure(f"{contrast.asked}_gain", contrast.difference, {}, contrast.interval, *sizes)
+        measures += [structs.replace(gain, errors=overall.errors), *groups]
     blind = (
         f"{TITLES[one.asked].capitalize()}: {one.unreadable} of {2 * one.pairs} replies contain no answer"
         f"{', decline or repeat one text' * (one.asked == 'completion')}"

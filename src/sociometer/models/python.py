@@ -12,6 +12,7 @@ from typing import Any
 from sociometer.core.checksums import checksum
 from sociometer.core.conversation import Identity, Memory, Reply, Request
 from sociometer.core.errors import FailureKind, MachineryError, SociometerError, UsageError, unknown
+from sociometer.core.hints import in_python
 from sociometer.core.player import Player
 
 Function = Callable[[list[dict[str, str]]], Any]
@@ -94,8 +95,11 @@ def load_function(name: str) -> Function:
     file = module.removesuffix(".py").removeprefix("./").replace("/", ".")
     meant = f"python/{file}:{path}" if module.endswith(".py") and colon else "python/package.module:function"
     names = [*module.split("."), *path.split(".")] if colon else []
-    if not names or not all(part.isidentifier() for part in names) or module.endswith(".py"):
-        raise UsageError(f"'python/{name}' is not a function; write {meant}.")
+    elsewhere = module == "__main__" and not (in_python() or hasattr(sys.modules[module], path.partition(".")[0]))
+    if elsewhere or "<" in path:
+        meant = "sm.run(INSTRUMENT, FUNCTION) or sm.resume(RUN, code=[FUNCTION]) in the script or notebook that has it"
+    if elsewhere or not names or not all(part.isidentifier() for part in names) or module.endswith(".py"):
+        raise UsageError(f"'python/{name}' is not a function that can be imported; write {meant}.")
     if (here := str(Path.cwd())) not in sys.path:
         sys.path.append(here)
     try:

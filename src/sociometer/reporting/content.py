@@ -18,12 +18,12 @@ from sociometer.reporting.evidence import KINDS, EpisodeShown, evidence_of, room
 from sociometer.reporting.figures import checkpoint_figures, evidence_figure, measures_figure, profile_figure
 from sociometer.reporting.people import Crowd, crowds_of
 from sociometer.reporting.rankings import Ranking, rankings
-from sociometer.results.candidates import contamination_note, item_sets, run_labels, who
+from sociometer.results.candidates import item_sets, run_labels, who
 from sociometer.results.comparison import compare
-from sociometer.results.corrected import correction_note, corrections
 from sociometer.results.groups import PeopleRun
 from sociometer.results.profile import ProfileLine, profile_lines
-from sociometer.results.summaries import ADVICE, rule_sentences
+from sociometer.results.runs import compared_run
+from sociometer.results.summaries import ADVICE, notes_beside, rule_sentences
 from sociometer.results.verdicts import Comparison, Terms
 from sociometer.statistics.chart_theme import with_subjects
 from sociometer.statistics.formatting import other_stand_ins
@@ -36,10 +36,11 @@ _KEPT_EPISODES = 50_000
 
 
 class EpisodeCounts(Struct, frozen=True):
-    """How many episodes a task of a run has, and how many of them failed, by kind."""
+    """How many episodes a task of a run has, how many of them failed, by kind, and its unreadable replies."""
 
     played: int
     failed: dict[str, int]
+    unreadable: int
 
 
 class Chapter(Struct, frozen=True):
@@ -155,22 +156,19 @@ def gather(
     each, kinds = room_for(played) if evidence is None else (evidence, KINDS)
     room = _KEPT_EPISODES
     for run in runs:
-        corrected = corrections(run)
         for task in run.tasks:
             view = structs.replace(run.summarised(task), subject=names[run.id])
             view = structs.replace(view, name=view.subject) if run.id in studies else view
             episodes = list(view.episodes())
             kept = structs.replace(view, walk=episodes.__iter__)
-            counts[run.id, task] = EpisodeCounts(len(episodes), kept.failures())
-            by_people = [one for one in corrected if one.task == task]
-            caveat = contamination_note(run, task)
-            own = (note for note in view.summary.notes if not note.startswith((ADVICE, f"The value of {run.subject}")))
-            notes = (*((caveat,) if caveat else ()), *own, *map(correction_note, by_people))
+            unread = sum(one.score.unreadable for one in episodes if one.score)
+            counts[run.id, task] = EpisodeCounts(len(episodes), kept.failures(), unread)
+            left_out = (ADVICE, f"The value of {run.subject}")
+            notes = tuple(note for note in notes_beside(run, task, view.summary) if not note.startswith(left_out))
             results.append(structs.replace(view, summary=structs.replace(view.summary, notes=notes)))
             room -= len(episodes)
             headline = run.definition.task(task).headline(kept if room >= 0 else view)
-            measures = {one.measure.name: one.corrected for one in by_people if one.corrected}
-            compared.append(structs.replace(headline, corrected=measures))
+            compared.append(compared_run(run, headline))
             some = 0 if evidence is None and run.id in studies else each  # what people wrote is shown only if asked for
             shown += evidence_of(run, task, view.subject, episodes, each=some, shown_kinds=kinds)
     subjects = tuple(dict.fromkeys(result.subject for result in results))
@@ -271,7 +269,8 @@ def _chapter(
         for figure in figures
         if _has_content(figure)
     )
-    caveats = [*filter(None, map(instrument.caveat, runs))][:1]
+    told = grouped((text, run.subject) for run in runs if (text := instrument.caveat(run)))
+    caveats = [text if len(told) == 1 else f"{listed([*dict.fromkeys(who)], 2)}: {text}" for text, who in told.items()]
     played = [run.subject for run in runs if other_stand_ins(run.stand_ins)]
     if 0 < len(played) < len(runs):
         who = f"{instrument.card.short_title}: {listed([*dict.fromkeys(played)], 3)}"

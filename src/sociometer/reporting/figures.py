@@ -111,7 +111,8 @@ def _looks_chart(
     side = {"higher": ", higher is better", "lower": ", higher is worse"}.get(measure.better, "")
     what = f"{measure.title}: difference{' in points' * in_points}{side}" if against else measure.title
     zero = [CurvePoint(point.x, 0.0) for point in points] if against else []
-    return curve_chart(points, x_title=x_title, y_title=what, unit=unit, truth=zero, warned="worse")
+    noted = {"worse": "bad", "better": "ink"}
+    return curve_chart(points, x_title=x_title, y_title=what, unit=unit, truth=zero, noted=noted)
 
 
 def checkpoint_figures(runs: Sequence[StoredRun]) -> list[tuple[Figure, str]]:
@@ -232,8 +233,9 @@ def difference_strips(comparison: Comparison, subjects: Sequence[str]) -> tuple[
             ends = (row.value, row.low, row.high)
             at, low, high = (None if end is None else round(50 + 49 * end / most, 2) for end in ends)
             size = formatting.signed_amount(row.value, unit, interval=row.paired.interval)
-            told = f"{formatting.bracketed_interval(row.paired.interval, unit)}, {row.verdict_text}"
-            dots.append(StripDot(row.title, subjects.index(second), at, low, high, size, told))
+            bounds = formatting.bracketed_interval(row.paired.interval, unit, cluster=comparison.cluster)
+            shown = row.title, subjects.index(second), at, low, high, size, f"{bounds}, {row.verdict_text}"
+            dots.append(StripDot(*shown))
         title = "" if found else f"{second} minus {first}: to the right of 0, {second} is higher"
         left, right = (second, first) if better == "lower" else (first, second)
         word = "higher" if better == "neither" else "better"
@@ -274,7 +276,7 @@ def _strip(
             place(line.value if line in drawn else None),
             place(line.interval.low) if line.interval and line in drawn else None,
             place(line.interval.high) if line.interval and line in drawn else None,
-            formatting.number(line.value, line.unit, interval=line.interval),
+            formatting.number(line.value, line.unit, interval=line.bounds),
             _around(line) + f" {counted(line.items, 'item')}" * (len(counts) > 1),
             "no mark: most of its answers cannot be read"
             if line not in drawn
@@ -301,18 +303,16 @@ def _strip(
     )
     # an end has no label if the label of a mark needs the space; beside people and their norm the mark gives way
     digits = 0 if (high - low) * formatting.scale_and_digits(first.unit)[0] >= 1 else 2
-    axis = (
-        _axis(low, high, first.unit)
-        if crowds
-        else [(end, formatting.number(end, first.unit, digits)) for end in (low, high)]
-    )
+    both = [(end, formatting.number(end, first.unit, digits)) for end in (low, high)]
+    axis = _axis(low, high, first.unit) if crowds else both
     texts = ((place(value) or 0.0, text) for value, text in axis)
     ends = tuple(one for one in texts if lower or all(abs(one[0] - mark.at) >= close for mark in marks))
     task = card.task_title(first.task) if tasks > 1 else ""
     items = counted(first.items, first.item_set.removesuffix("s") or "item")
     items = items if len(counts) == 1 else f"each on its own {first.item_set or 'items'}"
     measure = ", ".join(part for part in (first.measure_title, company, items) if part)
-    return Strip(card.name, task, measure, ends, first.better, dots, marks, _note(members))
+    note = _note(members, card.cluster_of(first.task))
+    return Strip(card.name, task, measure, ends, first.better, dots, marks, note)
 
 
 def _columns(crowd: Crowd, place: Callable[[float], float | None]) -> tuple[tuple[float, float, float, int], ...]:
@@ -334,25 +334,26 @@ def _axis(low: float, high: float, unit: str) -> list[tuple[float, str]]:
 
 def _around(line: ProfileLine) -> str:
     """The interval of a value; empty if there are too few independent items, which is said once for the strip."""
-    if line.interval is None or line.value is None:
+    if line.bounds is None or line.value is None:
         return ""
-    bounds = formatting.bracketed_interval(line.interval, line.unit)
-    return formatting.bounds_text(line.interval, lambda *_: bounds, too_few="", same=bounds)
+    bounds = formatting.bracketed_interval(line.bounds, line.unit)
+    return formatting.bounds_text(line.bounds, lambda *_: bounds, too_few="", same=bounds)
 
 
-def _note(members: Lines) -> str:
+def _note(members: Lines, cluster: str) -> str:
     """What the notes of a strip's values say of people, as their error of measurement, and why it has no interval."""
     parts = {part for line in members for part in line.note.split("; ") if part.startswith("people's ")}
-    return " ".join(filter(None, (sentence(parts.pop()) if len(parts) == 1 else "", _without_intervals(members))))
+    told = sentence(parts.pop()) if len(parts) == 1 else ""
+    return " ".join(filter(None, (told, _without_intervals(members, cluster))))
 
 
-def _without_intervals(members: Sequence[ProfileLine]) -> str:
+def _without_intervals(members: Lines, cluster: str) -> str:
     """Why values of a strip have no interval; empty if all have one."""
     few = [line for line in members if line.value is not None and line.interval is not None and line.interval.too_few]
     if not few:
         return ""
     most = max((line.interval for line in few if line.interval is not None), key=lambda one: one.clusters)
-    what = most.scarce("independent item")
+    what = most.scarce(cluster)
     if len(few) == len(members):
         return f"No intervals: {counted(most.clusters, what)} at most, and {MINIMUM_CLUSTERS} are needed."
     names = listed([line.subject for line in few], 2)

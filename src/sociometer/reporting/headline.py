@@ -2,26 +2,21 @@
 
 import re
 from collections import Counter
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import structs
 
 from sociometer.core.measure import Interval
 from sociometer.core.task import AnyRun
-from sociometer.core.words import counted, grouped, listed, lowered, plural, sentence, spelled, verb_of
+from sociometer.core.words import PART, counted, grouped, listed, lowered, plural, sentence, spelled, verb_of
 from sociometer.reporting.content import Chapter, EpisodeCounts, ReportContent
 from sociometer.reporting.rankings import Ranking
 from sociometer.results.profile import ProfileLine, ends_sentences
+from sociometer.results.runs import Rankings
 from sociometer.results.verdicts import ComparedMeasure, Comparison
 from sociometer.results.wording import POWER_TERMS, adjusted_for, failed_text, overall_sentence, size_text
-from sociometer.statistics.formatting import (
-    amount,
-    bracketed_interval,
-    estimate,
-    number,
-    other_stand_ins,
-    subject_stand_in,
-)
+from sociometer.statistics import formatting
+from sociometer.statistics.formatting import estimate, number, other_stand_ins
 from sociometer.statistics.intervals import MINIMUM_CLUSTERS
 
 NAMED = 3
@@ -56,6 +51,9 @@ def findings_of(content: ReportContent) -> tuple[str, ...]:
     named, content = content.subjects, content.main.part(measured)
     models, sets = _models(content), {line.item_set for line in content.profile}
     others = grouped((one.second, one) for one in content.comparisons) if content.crowds else {}
+    # a model alone among baselines wins no contest
+    contests = [one for one in content.rankings if sum(each.subject in models for each in one.standings) > 1]
+    contests = contests or [one for one in content.rankings if not one.standings]
     if others and len(content.chapters) > 1:
         said = [(one.card.short_title, findings_of(content.part([one]))[0]) for one in content.chapters]
         return tuple(f"{on}: {text if text.startswith(content.subjects) else lowered(text)}" for on, text in said)
@@ -66,33 +64,25 @@ def findings_of(content: ReportContent) -> tuple[str, ...]:
         told = ([structs.replace(one, second=names[name]) for one in mine] for name, mine in others.items())
         found = ["; ".join(_two_subjects(mine, content.profile)[0] for mine in told)]
     elif len(models) == 1:
-        found = _one_subject([line for line in content.profile if line.subject == models[0]], content)
-    elif content.rankings:
-        # a model alone among baselines wins no contest
-        contests = [one for one in content.rankings if sum(each.subject in models for each in one.standings) > 1]
-        contests = contests or list(content.rankings)
-        found = _many_subjects(contests, models, content.profile)
+        found = _one_subject(models[0], content)
+    elif contests:
+        found = _many_subjects(contests, content.profile)
         sets = {contests[0].item_set} if len(contests) == 1 else sets
-        if len(contests) == 1 < len(content.rankings):
-            name = f"{contests[0].title}, {contests[0].item_set}".removesuffix(", ")
+        if len(contests) == 1 and (len(content.rankings) > 1 or contests[0].company):
+            name = ", ".join(filter(None, (contests[0].title, contests[0].company, contests[0].item_set)))
             found = [f"{name}: {found[0]}", *found[1:]]
     elif content.comparisons:
         found = _two_subjects(content.comparisons, content.profile)
     else:
-        found = ["No two subjects took the same task on the same items, so there is nothing to compare."]
+        alone = [text for one in models if len(models) <= NAMED for text in _one_subject(one, content)]
+        who = "models" if content.baselines else "subjects"
+        found = ["; ".join([f"no task has comparable scores of two {who}", *alone])]
     if len(sets) == 1 and (items := sets.pop()) not in found[0]:
         found[0] = f"on {items}, {found[0]}"
     ends = [line for line in content.profile if line.subject in models]
     if " are both at " not in found[0] and (len(models) > 1 or any(one.end and one.end.at == "top" for one in ends)):
-        place, parts = 2 if len(content.rankings) > 1 else 1, [(one.card, one.results) for one in content.chapters]
-        titles = {
-            (card.name, run.task): card.short_title
-            if {one.task for one in runs} == {run.task}
-            else card.task_title(run.task)
-            for card, runs in parts
-            for run in runs
-        }
-        found[place:place] = ends_sentences(ends, titles)
+        place = 2 if len(content.rankings) > 1 else 1
+        found[place:place] = ends_sentences(ends, _titles(content))
     if content.baselines.issuperset(models):
         what = "is a baseline" if len(models) == 1 else "are baselines"
         found = [f"no model was measured: {listed(models, NAMED)} {what}", *(found[1:] or found)]
@@ -121,6 +111,12 @@ def headlines_of(content: ReportContent) -> dict[str, str]:
     return found
 
 
+def _titles(content: ReportContent) -> dict[tuple[str, str], str]:
+    """The title of each task; that of its test if it is the only one."""
+    tests = [(one.card, [*dict.fromkeys(run.task for run in one.results)]) for one in content.chapters]
+    return {(card.name, one): card.task_title(one) if of[1:] else card.short_title for card, of in tests for one in of}
+
+
 def _models(content: ReportContent) -> Sequence[str]:
     """The subjects that the finding is about: without baselines and stand-ins, if there are others."""
     if any(result.people for chapter in content.chapters for result in chapter.results):
@@ -133,23 +129,23 @@ def _models(content: ReportContent) -> Sequence[str]:
 def _stand_ins(content: ReportContent) -> frozenset[str]:
     """The subjects that are stand-ins or baselines."""
     results = [result for chapter in content.chapters for result in chapter.results]
-    return content.baselines | {result.subject for result in results if subject_stand_in(result.stand_ins)}
+    return content.baselines | {result.subject for result in results if formatting.subject_stand_in(result.stand_ins)}
 
 
-def _one_subject(lines: Sequence[ProfileLine], content: ReportContent) -> list[str]:
+def _one_subject(who: str, content: ReportContent) -> list[str]:
     """A sentence for each measure if they are two at most; else how many are better than chance, worse than people."""
-    normed = {(line.run, line.task) for line in lines if line.on_norm and line.value is not None}
-    told = (line for line in lines if line.value is not None)
-    scored = [line for line in told if line.on_norm or (line.run, line.task) not in normed]
+    lines = [line for line in content.profile if line.subject == who and line.value is not None]
+    normed = {(line.run, line.task) for line in lines if line.on_norm}
+    scored = [line for line in lines if line.on_norm or (line.run, line.task) not in normed]
     if not scored:
-        return ["nothing was scored"]
-    titles = {chapter.card.name: chapter.card.short_title for chapter in content.chapters}
-    on = {name: f" on {title}" * (len(titles) > 1) for name, title in titles.items()}
-    each = [text for line in scored for text in _against_references(line, on[line.instrument])]
+        return [f"nothing of {who} was scored"]
+    titles = _titles(content)
+    on = {task: f" on {title}" * (len(titles) > 1) for task, title in titles.items()}
+    each = [text for line in scored for text in _against_references(line, on[line.instrument, line.task])]
     if len(scored) == 1 or len(each) < MOST_SENTENCES:
         return each
     sure = [line for line in scored if line.interval is not None and line.interval.low is not None]
-    who, found = scored[0].subject, []
+    found = []
     for word, sign, name in (("better than chance", 1, "chance"), ("worse than people", -1, "human")):
         known = [(line, at) for line in sure if (at := getattr(line, name)) is not None]
         many = len(known)
@@ -157,12 +153,12 @@ def _one_subject(lines: Sequence[ProfileLine], content: ReportContent) -> list[s
         unsure = sum(structs.replace(line, errors=0, cases=()).against(at, many) == sign for line, at in known) - count
         could = f"; failed episodes leave {counted(unsure, 'more', 'more')} open" if unsure > 0 else ""
         if many == 1:
-            found += _against_references(known[0][0], on[known[0][0].instrument])
+            found += _against_references(known[0][0], on[known[0][0].instrument, known[0][0].task])
         elif known:
             found.append(f"{who} {verb_of(who)} {word} on {count or 'none'} of {counted(len(known), 'measure')}{could}")
     if len(sure) < len(scored):
-        without = [(line.measure_title, line.interval) for line in scored if line not in sure]
-        found.append(_few([(title, one.scarce(_PART) if one else _PART) for title, one in without]))
+        without = ((line.measure_title, line.interval, line.cluster) for line in scored if line not in sure)
+        found.append(_few([(title, one.scarce(part) if one else part) for title, one, part in without]))
     return found or [f"{who} was scored on {counted(len(scored), 'measure')}"]
 
 
@@ -182,8 +178,7 @@ def _against_people(content: ReportContent) -> list[str]:
             place = re.search(r" is (better than [\d.,]+ of [\d,]+) (?:person|people), ", " ".join(one.notes))
             verdicts.append((one.verdict, one.second, said.removesuffix(".") + (f"; {place[1]}" if place else "")))
     if not verdicts:
-        people = [line for line in content.profile if line.subject == content.comparisons[0].first]
-        return [listed(unread), *_one_subject(people, content)]
+        return [listed(unread), *_one_subject(content.comparisons[0].first, content)]
     rest = grouped((verdict, name) for verdict, name, _ in verdicts[NAMED:])
     more = [f"{verdict}: {listed(names, 2 * NAMED)}" for verdict, names in rest.items()]
     adjusted = "".join(f" ({lowered(one.removesuffix('.'))})" for one in adjusted_for(content.comparisons))
@@ -196,25 +191,23 @@ def _against_references(line: ProfileLine, on: str) -> list[str]:
     known = [(name, at) for name, at in (("chance", line.chance), (people, line.human)) if at is not None]
     title, _, kind = lowered(line.measure_title).partition(", ")
     score = f"the {title}{f' ({kind})' if kind else ''} of {line.subject}{on} is"
-    marks = tuple(at for _, at in known if line.interval and line.against(at))  # a verdict shows in the digits too
-    score += f" {estimate(line.value, line.unit, line.interval and structs.replace(line.interval, apart=marks))}"
+    score += f" {estimate(line.value, line.unit, line.bounds)}"
     could = f", {line.with_failed}" if line.errors else ""
     if line.unread:
         return [f"{line.unreadable} of {counted(line.items, 'answer')} of {line.subject}{on} cannot be read"]
     if not known or (line.errors and not line.cases):
         return [score + could]
-    if line.interval is None or line.interval.low is None:
+    if line.bounds is None or line.bounds.low is None:
         return [f"{score} ({', '.join(f'{name} {number(at, line.unit)}' for name, at in known)}){could}"]
     said = listed([f"{_AGAINST[line.against(at)]} {name} ({number(at, line.unit)})" for name, at in known])
     if not line.errors:
         return [f"{score}, {said}"]
-    around = [line.interval, *(case.interval for case in line.cases)]
+    around = [line.bounds, *(case.interval for case in line.cases)]
     low, high = min(one.low for one in around if one.low is not None), max(one.high or 0.0 for one in around)
-    widest = bracketed_interval(Interval(low, high, apart=marks), line.unit)
+    widest = formatting.bracketed_interval(Interval(low, high, apart=line.bounds.apart), line.unit)
     return [f"{score} without the {line.errors} failed, in {widest} with them at their worst and at their best: {said}"]
 
 
-_PART = "independent item"
 _AGAINST = {1: "better than", -1: "worse than", 0: "not clearly different from"}
 
 
@@ -229,12 +222,13 @@ def _two_subjects(comparisons: Sequence[Comparison], profile: Sequence[ProfileLi
     rows = [row for _, row in overall]
     verdicts = {one: [row for row in rows if row.verdict == one] for one in ("better", "worse", "equivalent")}
     total = counted(len(comparisons), "task")
-    lacking = [(one, row) for one, row in overall if row.verdict == "too few"]
-    few = [(one.task_title, row.paired.interval.scarce(one.cluster)) for one, row in lacking]
+    few = [
+        (one.task_title, row.paired.interval.scarce(one.cluster)) for one, row in overall if row.verdict == "too few"
+    ]
     if not rows:
         return [f"there is no verdict on {second} against {first}"]
     if len(few) == len(rows):
-        what = "people" if {noun for _, noun in few} == {"person"} else f"{_PART}s"
+        what = "people" if {noun for _, noun in few} == {"person"} else f"{PART}s"
         least = f"every task has fewer than {MINIMUM_CLUSTERS} {what}"
         return [f"this sample is too small to compare {second} with {first}: {least}"]
     parts = [f"{word} on {len(of)}" for word, of in verdicts.items() if of and word != "equivalent"]
@@ -273,7 +267,7 @@ def _one_task(comparison: Comparison, *, sized: bool = False) -> list[str]:
     seen = f"{second} {verb_of(second)} {size_text(row, first)}{failed_text(row)}"
     found = [f"{counted(row.paired.items, 'item')} show no clear difference in {lowered(row.title)}: {seen}"]
     if row.detectable is not None and not row.why:
-        size = amount(row.detectable, row.unit, interval=row.paired.interval)
+        size = formatting.amount(row.detectable, row.unit, interval=row.paired.interval)
         found.append(f"these items could detect a difference of {size} or more")
     return found
 
@@ -283,7 +277,7 @@ def _overall(comparison: Comparison) -> ComparedMeasure | None:
     return next((row for row in rows if row.primary), rows[0] if rows else None)
 
 
-def _many_subjects(rankings: Sequence[Ranking], models: Container[str], profile: Sequence[ProfileLine]) -> list[str]:
+def _many_subjects(rankings: Sequence[Ranking], profile: Sequence[ProfileLine]) -> list[str]:
     if len(rankings) == 1:
         return _with_values(rankings[0], profile)
     if len(rankings) == 2:
@@ -291,20 +285,11 @@ def _many_subjects(rankings: Sequence[Ranking], models: Container[str], profile:
         names = [one.task_title if one_instrument else f"{one.title}, {one.item_set}" for one in rankings]
         clear_first = sorted(zip(names, rankings, strict=True), key=lambda one: len(one[1].leaders) != 1)
         return [f"{name.removesuffix(', ')}: {one.sentence}" for name, one in clear_first]
-    ranked = [ranking for ranking in rankings if ranking.standings]
-    told = [ranking for ranking in ranked if not ranking.too_few]
-    leaders = (ranking.leaders[0] for ranking in told if len(ranking.leaders) == 1)
-    alone = Counter(leader for leader in leaders if leader in models)
-    found = []
-    if alone:
-        best, *others = sorted(alone, key=lambda name: -alone[name])
-        beside = any(one.subject in told[0].baselines for one in told[0].standings)
-        first = "clearly the best model" if beside else "clearly first"
-        firsts = [f"{best} {verb_of(best)} {first} on {alone[best]} of {counted(len(rankings), 'task')}"]
-        found.append(listed([*firsts, *(f"{name} on {alone[name]}" for name in others)], NAMED))
-    elif told:
-        found.append(f"on none of the {counted(len(told), 'task')} is one subject clearly first")
-    if few := [(ranking.task_title, ranking.cluster) for ranking in ranked if ranking.too_few]:
+    told = [(one, one.contest) for one in rankings if one.contest]
+    boards = tuple(contest for _, contest in told if not contest.too_few)
+    knowing = any(len(one.standings) > len(contest.standings) for one, contest in told)
+    found = ["without the oracle, " * knowing + Rankings(boards).firsts] if boards else []
+    if few := [(one.task_title, one.cluster) for one, contest in told if contest.too_few]:
         found.append(_few(few))
     return found or ["no subject can be ranked"]
 
@@ -312,7 +297,7 @@ def _many_subjects(rankings: Sequence[Ranking], models: Container[str], profile:
 def _with_values(ranking: Ranking, profile: Sequence[ProfileLine]) -> list[str]:
     """The sentence of a ranking, and the values of the first and the last, on a norm of people if there is one."""
     found = [ranking.sentence]
-    if ranking.standings and not ranking.too_few:
+    if ranking.contest and not ranking.contest.too_few:
         models = [standing for standing in ranking.standings if standing.subject not in ranking.baselines]
         told = models if len(models) > 1 else ranking.standings
         ends, of = (told[0], told[-1]), (ranking.instrument, ranking.task, ranking.item_set)
@@ -338,7 +323,7 @@ def _ends_sentence(title: str, values: Sequence[str], subjects: Sequence[str]) -
 def _few(tasks: Sequence[tuple[str, str]]) -> str:
     """Which tasks or measures have too few stories, trees or other independent parts."""
     kinds = {plural(cluster) for _, cluster in tasks}
-    parts = kinds.pop() if len(kinds) == 1 else f"{_PART}s"
+    parts = kinds.pop() if len(kinds) == 1 else f"{PART}s"
     who = listed([f"“{title}”" for title, _ in tasks], NAMED)
     return f"{who} {'has' if len(tasks) == 1 else 'have'} fewer than {MINIMUM_CLUSTERS} {parts}, too few for a verdict"
 
@@ -351,18 +336,23 @@ def _caveats(content: ReportContent, models: Sequence[str], *, read: bool) -> tu
         return [f"{listed(standing_in)} {was} played with a stand-in, so {its} scores are not a measurement"], []
     many = [line for line in content.profile if line.subject in models and line.unread]
     if many and read:
-        told = dict.fromkeys(f"{line.unreadable} of {line.items} answers of {line.subject}" for line in many)
-        return [], [f"{listed([*told], NAMED)} cannot be read"]
-    caveats = [chapter.caveat for chapter in content.chapters if chapter.caveat]
-    return [], caveats if len(content.chapters) == 1 else []  # of several tests, each stands next to its own numbers
+        told, titles = list[str](), _titles(content)
+        for (who, test), lines in grouped(((one.subject, one.title.partition(":")[0]), one) for one in many).items():
+            tasks = [f"“{title}”" for one in lines if (title := titles[one.instrument, one.task]) != test]
+            on = f" on {test}{f' ({listed(tasks, NAMED)})' if tasks else ''}" * (len(titles) > 1)
+            lost, of = sum(one.unreadable for one in lines), sum(one.items for one in lines)
+            told.append(f"{lost} of {counted(of, 'answer')} of {who}{on}")
+        return [], [f"{listed(told, NAMED)} cannot be read"]
+    one_test = len(content.chapters) == 1  # of several tests, each stands next to its own numbers
+    return [], [chapter.caveat for chapter in content.chapters if chapter.caveat and one_test]
 
 
 def troubles(content: ReportContent) -> tuple[str, ...]:
     """One sentence for each kind of failure and unreadable reply, and for subjects that are stand-ins."""
     found = [line for chapter in content.chapters for line in _unfinished(chapter)]
     results = [(chapter.card.short_title, result) for chapter in content.chapters for result in chapter.results]
-    found += [*_failures(results, content.counts), *_unreadable(results)]
-    if names := dict.fromkeys(result.subject for _, result in results if subject_stand_in(result.stand_ins)):
+    found += [*_failures(results, content.counts), *_unreadable(results, content.counts)]
+    if names := dict.fromkeys(result.subject for _, result in results if formatting.subject_stand_in(result.stand_ins)):
         what = "is a stand-in" if len(names) == 1 else "are stand-ins"
         found.append(f"{listed(list(names), NAMED)} {what}: a script, a baseline or a very small model.")
     return tuple(found)
@@ -392,14 +382,13 @@ def _failures(results: Sequence[tuple[str, AnyRun]], counts: Mapping[tuple[str, 
         yield f"{who}: {failed}{_in_places(places)}."
 
 
-def _unreadable(results: Sequence[tuple[str, AnyRun]]) -> Iterator[str]:
-    def count(result: AnyRun) -> int:
-        return max((measure.unreadable for measure in result.summary.measures if not measure.group), default=0)
-
-    for who, members in _by_subject([entry for entry in results if count(entry[1])]):
+def _unreadable(
+    results: Sequence[tuple[str, AnyRun]], counts: Mapping[tuple[str, str], EpisodeCounts]
+) -> Iterator[str]:
+    for who, members in _by_subject([entry for entry in results if counts[entry[1].run, entry[1].task].unreadable]):
         places = Counter[str]()
         for where, result in members:
-            places[where] += count(result)
+            places[where] += counts[result.run, result.task].unreadable
         one, many = "its score is that of an unreadable reply", "they are scored as unreadable replies"
         score = one if places.total() == 1 else many
         yield f"{who}: {counted(places.total(), 'reply', 'replies')} could not be read; {score}{_in_places(places)}."

@@ -8,9 +8,7 @@ import hashlib
 import re
 from collections.abc import Collection, Mapping, Sequence
 from importlib.metadata import version as package_version
-from math import inf
 from pathlib import Path
-from statistics import fmean
 from typing import Any
 
 import msgspec
@@ -21,10 +19,9 @@ from platformdirs import user_cache_path
 
 from sociometer.core.errors import UsageError
 from sociometer.core.measure import Table
-from sociometer.core.paper import part_of_paper
 from sociometer.core.sheets import whole_file
 from sociometer.core.task import AnyRun
-from sociometer.core.words import cell_text, counted, grouped, listed, sentence
+from sociometer.core.words import cell_text, counted, grouped, listed, plural, sentence
 from sociometer.reporting.content import CONTAMINATION, Chapter, ReportContent, gather
 from sociometer.reporting.evidence import KINDS
 from sociometer.reporting.figures import difference_strips, strips
@@ -146,10 +143,10 @@ def name_parts(name: str) -> list[str]:
 
 
 def best_first(content: ReportContent) -> list[str]:
-    """The subjects by the first task that ranks them, and then by their mean rank; those without a rank last."""
-    places = ((one.subject, (at, one.rank)) for at, each in enumerate(content.rankings) for one in each.standings)
-    ranks = {subject: (found[0][0], fmean(rank for _, rank in found)) for subject, found in grouped(places).items()}
-    return sorted(content.subjects, key=lambda subject: ranks.get(subject, (inf, inf)))
+    """The subjects by their ranks on the first task that ranks them, and then their scores; those without one last."""
+    places = ((at, one) for at, each in enumerate(content.rankings) for one in each.standings)
+    ordered = sorted(places, key=lambda found: (found[0], (of := found[1].ranks).low or 0, of.high or 0, found[1].rank))
+    return [*dict.fromkeys([*(one.subject for _, one in ordered), *content.subjects])]
 
 
 def chosen_settings(run: AnyRun) -> dict[str, str]:
@@ -282,8 +279,8 @@ def _environment() -> Environment:
         "cells": cells,
         "filled": without_empty_columns,
         "counted": counted,
+        "plural": plural,
         "chosen": chosen_settings,
-        "of_paper": lambda result: f" ({said})" if (said := part_of_paper(result)) else "",
         "breakable": lambda name: Markup("<wbr>").join(name_parts(name)),
         "by_run": lambda results: grouped((result.run, result) for result in results).items(),
         "rank": rank_text,

@@ -30,7 +30,6 @@ from sociometer.core.paper import (
     PaperTable,
     ledger,
     number_in,
-    part_of_paper,
     remarks_on,
     unread_replies,
     verdict_on,
@@ -47,6 +46,10 @@ from sociometer.store.stored_run import StoredRun
 _SPECIAL: dict[str, str] = read_texts(Path(__file__).parent / "templates" / "latex.toml")
 _NO_INTERVAL = r"$^{\circ}$"
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
+LINE = 100
+"""How many letters of a table fit on a line of A4."""
+LONG_TEXT = 24
+"""Columns with a longer text are wrapped where a table is wider than its line."""
 
 
 class Heading(Struct, frozen=True):
@@ -65,7 +68,7 @@ def escaped(text: str) -> str:
 
 
 def table_in_latex(table: PaperTable, heading: Heading) -> str:
-    """The table as a float that needs the package booktabs, without columns that are empty."""
+    """The table as a float that needs the packages array, booktabs and graphicx, without columns that are empty."""
     table = _without_empty_columns(table)
     columns = table.columns
     marks = _remark_letters(table.rows)
@@ -86,7 +89,8 @@ def table_in_latex(table: PaperTable, heading: Heading) -> str:
 
 
 def _without_empty_columns(table: PaperTable) -> PaperTable:
-    kept = [nth for nth in range(len(table.columns)) if not all(_is_empty(row.cells[nth]) for row in table.rows)]
+    filled = [[not (cell in (None, "") or _is_empty(cell)) for cell in row.cells] for row in table.rows]
+    kept = [nth for nth in range(len(table.columns)) if any(row[nth] for row in filled)]
     rows = tuple(structs.replace(row, cells=tuple(row.cells[nth] for nth in kept)) for row in table.rows)
     return structs.replace(table, columns=tuple(table.columns[nth] for nth in kept), rows=rows) if rows else table
 
@@ -109,8 +113,17 @@ def lacks_interval(cell: PaperCell, column: PaperColumn) -> bool:
 
 
 def _alignment(table: PaperTable) -> str:
-    """Columns of text to the left, columns of numbers centred (an interval is below its number)."""
-    return "".join("l" if place == 0 or _is_text(table, place) else "c" for place in range(len(table.columns)))
+    """Columns of numbers centred (an interval is below its number), of text to the left; long texts are wrapped."""
+    columns = [(column.title, *(row.cells[n] for row in table.rows)) for n, column in enumerate(table.columns)]
+    lengths = [max(len(cell) for cell in cells if isinstance(cell, str)) for cells in columns]
+    kinds = ["l" if place == 0 or _is_text(table, place) else "c" for place in range(len(columns))]
+    long = {place: length for place, length in enumerate(lengths) if kinds[place] == "l" and length > LONG_TEXT}
+    if sum(lengths) > LINE:
+        left = 1 - sum(length + 2 for place, length in enumerate(lengths) if place not in long) / LINE
+        for place, length in long.items():
+            width = max(0.1, 0.95 * left * length / sum(long.values()))
+            kinds[place] = rf">{{\raggedright\arraybackslash}}p{{{width:.2f}\linewidth}}"
+    return "".join(kinds)
 
 
 def _is_text(table: PaperTable, place: int) -> bool:
@@ -163,7 +176,7 @@ def _estimate(cell: Estimate, column: PaperColumn, row: PaperRow) -> str:
     if cell.bounds is None:
         return shown + (_NO_INTERVAL if lacks_interval(cell, column) and not row.published else "")
     low, high = (_number(end, column.digits) for end in cell.bounds)
-    return rf"\shortstack{{{shown}\\{{\scriptsize {{[}}{low}, {high}]}}}}"
+    return rf"\begin{{tabular}}{{@{{}}c@{{}}}}{shown}\\{{\scriptsize {{[}}{low}, {high}]}}\end{{tabular}}"
 
 
 def _remark_letters(rows: Sequence[PaperRow]) -> dict[str, str]:
@@ -403,20 +416,13 @@ def paper_runs(given: Sequence[StoredRun]) -> tuple[AnyRun, ...]:
         labels = people_of(run.store_path, run.id)
         # Other items have a row of their own beside those of the paper.
         other = run.subject in official and not run.official and not run.manifest.given_items
-        # The others are analyses of stored runs.
-        tests = [one for which in (False, True) for one in run.definition.card.default_tasks(official=which)]
         for task in run.tasks:
             known = contamination_note(run, task, where=False).removesuffix(".")
             view = run.summarised(task)
-            whole = {one.name: one.whole_file for one in view.card.task}.get(task, "")
-            limit = run.manifest.config.limit or 0
-            cut = 0 < limit <= run.manifest.shuffled.get(task, limit) or run.manifest.config.items or run.part(task)
-            chosen = whole not in ("", *run.manifest.data_files) or (bool(cut) and task in tests)
-            part = part_of_paper(view, chosen=chosen)
-            view = structs.replace(view, subject=names[run.id], labels=labels, note=known, part=part)
+            view = structs.replace(view, subject=names[run.id], labels=labels, note=known)
             if other:
                 view = structs.replace(view, name=f"{view.name} ({run.manifest.whose_items} items)")
-            analysis = run.manifest.given_items and task not in tests
+            analysis = run.manifest.given_items and task not in run.tests  # of stored runs
             found.append(structs.replace(view, whose_items="runs") if analysis else view)
     return tuple(found)
 

@@ -16,6 +16,7 @@ from sociometer.results.reliability import raw_items, reliability_sentence, task
 from sociometer.statistics.formatting import amount, number
 from sociometer.statistics.item_values import item_values
 from sociometer.statistics.people import FEWEST_PEOPLE, groups_of, scores_of, told_groups
+from sociometer.statistics.reliability import error_of_measurement
 from sociometer.store.studies import flag_rules
 
 
@@ -81,4 +82,5 @@ def scores_in_words(people: AnyRun, card: MeasureCard, scores: Sequence[float]) 
     alpha = found.alpha
     if alpha.note or alpha.value is None:
         return said
-    return f"{said} That is {use_of_scores(alpha.value, stdev(scores), card.unit)}"
+    sem = error_of_measurement(stdev(scores), alpha)
+    return f"{said} That is {use_of_scores(alpha.value, sem, card.unit)}"

@@ -7,9 +7,8 @@ from msgspec import Struct, structs
 
 from sociometer.core.conversation import SUBJECT
 from sociometer.core.task import AnyRun
-from sociometer.core.words import counted, grouped, listed, spelled, verb_of
+from sociometer.core.words import counted, grouped, listed, sentence, spelled, verb_of
 from sociometer.results.candidates import NO_SCORED_ITEM, item_sets, why_not_comparable
-from sociometer.results.ceiling import best_of
 from sociometer.results.leaderboard import Leaderboard, Standing, leaderboard, ranked_measure
 from sociometer.statistics.formatting import number, other_stand_ins
 from sociometer.statistics.intervals import MINIMUM_CLUSTERS
@@ -28,7 +27,6 @@ class Ranking(Struct, frozen=True):
     unit: str
     standings: tuple[Standing, ...]
     unranked: dict[str, str]
-    clusters: int
     sentence: str
     cluster: str = "independent item"
     """What the independent parts of the task are."""
@@ -41,16 +39,15 @@ class Ranking(Struct, frozen=True):
     baselines: frozenset[str] = frozenset()
     """The subjects that guess or know the key."""
     below: str = ""
-    """Which of the subjects behind the leaders cannot be separated; empty if all can."""
+    """Which of the subjects behind the leaders cannot be separated, and which limit the items; empty for neither."""
+    company: str = ""
+    """The models in the other roles, if other runs of the task have others."""
+    contest: Leaderboard | None = None
+    """Its leaderboard as `compare` has it, without the baselines that know the key, if there are models."""
 
     def of(self, subject: str) -> Standing | None:
         """The standing of a subject; None if it has no rank."""
         return next((standing for standing in self.standings if standing.subject == subject), None)
-
-    @property
-    def too_few(self) -> bool:
-        """Whether there are too few independent items to tell which ranks are certain."""
-        return any(standing.ranks.too_few for standing in self.standings)
 
 
 def rankings(runs: Sequence[AnyRun]) -> tuple[Ranking, ...]:
@@ -69,7 +66,7 @@ def rankings(runs: Sequence[AnyRun]) -> tuple[Ranking, ...]:
 def _of_task(members: Sequence[AnyRun]) -> Iterable[Ranking]:
     unranked = {one.subject: reason for one in members if (reason := _why_not(one))}
     groups = _comparable([one for one in members if one.subject not in unranked])
-    several = [group for group in groups if len(group) > 1]
+    several, companies = [group for group in groups if len(group) > 1], {company_of(one) for one, *_ in groups}
     for group in several:
         alone = {
             other.subject: f"cannot be compared with {group[0].subject}: {why_not_comparable(group[0], other)}"
@@ -78,7 +75,7 @@ def _of_task(members: Sequence[AnyRun]) -> Iterable[Ranking]:
         }
         board = leaderboard(group)
         left_out = dict(_named(line, group) for line in board.left_out)
-        company = company_of(group[0]) if len(several) > 1 else ""
+        company = company_of(group[0]) if len(companies) > 1 else ""
         yield _made(group, board, unranked | alone | left_out, company)
     if not several:
         yield _made(members, None, unranked)
@@ -98,9 +95,8 @@ def _comparable(candidates: Sequence[AnyRun]) -> list[list[AnyRun]]:
     for candidate in candidates:
         home = next((group for group in groups if not why_not_comparable(group[0], candidate)), None)
         if home is None:
-            groups.append([candidate])
-        else:
-            home.append(candidate)
+            groups.append(home := [])
+        home.append(candidate)
     return sorted(groups, key=lambda group: -len(group))
 
 
@@ -129,40 +125,38 @@ def _made(group: Sequence[AnyRun], board: Leaderboard | None, unranked: dict[str
     first, baselines = group[0], frozenset(one.subject for one in group if one.baseline)
     measure = ranked_measure(first)
     standings = board.standings if board else ()
-    clusters = standings[0].interval.clusters if standings else 0
+    oracles = {one.subject for one in group if one.baseline and one.roles.get(SUBJECT, "").endswith("/oracle")}
+    knowing = oracles if len(baselines) < len(group) else ()
+    contest = board and structs.replace(board, standings=tuple(x for x in standings if x.subject not in knowing))
     made = Ranking(
         first.card.name, first.card.short_title, first.task,
         first.card.task_title(first.task) + (f", {company}" if company else ""), measure.title, measure.unit,
-        standings, unranked, clusters, "", first.card.cluster_of(first.task), *_leaders(standings, baselines),
-        baselines=baselines,
+        standings, unranked, "", first.card.cluster_of(first.task), *_leaders(standings, baselines),
+        baselines=baselines, company=company, contest=contest,
     )  # fmt: skip
     items = counted(standings[0].items, "shared item") if standings else ""
-    near = _near_leaders(made, board, best_of(measure, first.summary))
+    near = _near_leaders(made)
     said = [_sentence(made, items, near, [one.subject for one in group if one.subject not in unranked]), *near]
     said += [board.doubt] if board and board.doubt and len(made.leaders) == 1 else []
     behind = _not_separated(made, combinations(made.others, 2)) if made.leaders else ""
     below = f"{items} cannot separate {behind}." if behind else ""
+    below = " ".join(filter(None, (below, sentence(board.limit) if board else "")))
     return structs.replace(made, sentence=f"{'; '.join(said)}.", below=below)
 
 
-def _near_leaders(ranking: Ranking, board: Leaderboard | None, top: float | None) -> list[str]:
-    """What leading models cannot be told from, as parts of a sentence: chance, and the best baseline below the top."""
-    leaders = [one for one in ranking.standings if one.subject in ranking.leaders]
-    if board is None or ranking.baselines.issuperset(ranking.leaders) or len(leaders) + len(ranking.others) < 2:
+def _near_leaders(ranking: Ranking) -> list[str]:
+    """What leading models are not surely better than, as clauses: chance, and the best baseline that guesses."""
+    contest, leaders = ranking.contest, [one for one in ranking.standings if one.subject in ranking.leaders]
+    if contest is None or ranking.baselines.issuperset(ranking.leaders) or len(leaders) + len(ranking.others) < 2:
         return []
-    near, chance = list[tuple[str, list[Standing]]](), board.chance
-    if chance is not None:
-        around = [one for one in leaders if (one.interval.low or 0) <= chance <= (one.interval.high or 0)]
-        near.append((f"chance ({number(chance, ranking.unit)})", around))
-    marks = [one for one in ranking.standings if one.subject in ranking.baselines and one.value != top]
-    level = [(b.subject, [a for a in leaders if not {a.subject, b.subject} & {*a.beats, *b.beats}]) for b in marks]
-    near += [one for one in level if one[1]][:1]
-    everyone = "none of them can" if len(leaders) > 1 else "it cannot"
-    names = grouped((tuple(one.subject for one in who), what) for what, who in near if who)
-    return [
-        f"{everyone if len(who) == len(leaders) else f'{listed(who)} cannot'} be told from {' or '.join(what)}"
-        for who, what in names.items()
-    ]
+    chance = f"chance ({number(contest.chance, ranking.unit)})"
+    near = [(tuple(one.subject for one in leaders if contest.near_chance(one)), chance)]
+    marks = (one.subject for one in contest.standings if one.subject in ranking.baselines)
+    level = ((tuple(one.subject for one in leaders if mark not in one.beats), mark) for mark in marks)
+    names = grouped([one for one in near if one[0]] + [one for one in level if one[0]][:1])
+    said = {who: f"{listed(who)} {'are' if len(who) > 1 else 'is'} not" for who in names}
+    said[ranking.leaders] = "none of them is" if len(leaders) > 1 else "it is not"
+    return [f"{said[who]} clearly better than {' or '.join(what)}" for who, what in names.items()]
 
 
 def _sentence(ranking: Ranking, items: str, near: Sequence[str], alone: Sequence[str]) -> str:
@@ -172,8 +166,8 @@ def _sentence(ranking: Ranking, items: str, near: Sequence[str], alone: Sequence
         who = f"only {alone[0]}" if one else "no subject"
         left = f"{listed([*ranking.unranked])}: " if one else ""
         return f"{who} can be ranked" + (f" ({left}{reasons.pop()})" if len(reasons) == 1 else "")
-    if ranking.too_few:
-        clusters = counted(ranking.clusters, ranking.cluster)
+    if ranking.standings[0].ranks.too_few:
+        clusters = counted(ranking.standings[0].ranks.clusters, ranking.cluster)
         return f"{clusters} cannot rank the subjects; at least {MINIMUM_CLUSTERS} are needed"
     leaders, others = ranking.leaders, ranking.others
     beside = (among := len(leaders) + len(others)) < len(ranking.standings)
@@ -185,8 +179,9 @@ def _sentence(ranking: Ranking, items: str, near: Sequence[str], alone: Sequence
         return f"{items} cannot separate the {len(leaders)} {'models' if beside else 'subjects'}"
     behind = _not_separated(ranking, product(leaders, others))
     if len(leaders) == 1:
-        said = f"{leaders[0]} {verb_of(leaders[0])} clearly first{' of the models' if beside else ''}"
-        return f"{said}; {items} cannot separate {behind}" if behind else said
+        said, rest = f"{leaders[0]} {verb_of(leaders[0])}", "models" if beside else "subjects"
+        first = f"ahead of the other {rest}" if near else "first" + " of the models" * beside
+        return f"{said} ahead; {items} cannot separate {behind}" if behind else f"{said} clearly {first}"
     if not behind:
         those = listed(others) if len(others) <= _NAMED else f"the other {len(others)}"
         first = spelled(len(leaders), "leader")

@@ -40,6 +40,8 @@ _KEPT = ("subject", "status", INTERVAL, "rank", "rank, 95 %", "reason", "next st
 _SCORES = ("score", "value", "difference", "verdict", "result")
 _LEFT_OUT = (_GO_FIRST, (), ("chance", "items"), ("measure", "group"), ("instrument",), _KEPT)
 """The columns in the order in which they are left out; those without a place here second, scores never."""
+_REASONS = ("reason", "flagged", "excluded")
+"""Columns that become notes below the table instead of being left out."""
 _SILENT_AT_ZERO = ("errors", "unreadable replies", "failed")
 _CONTROL = {code: f"\\x{code:02x}" for code in (*range(0x09), *range(0x0B, 0x20), *range(0x7F, 0xA0))}
 # Changes of direction, and what takes no room; the two joiners of Indic scripts and emoji stay.
@@ -104,18 +106,11 @@ def text_of(table: Table, *, everything: bool = False, most_rows: int | None = N
     notes = [table.note] if table.note else []
     kept = list(range(len(columns)))
     if not everything:
-        notes += _footnotes(columns, cells) if NOTE in columns else []
+        notes += _footnotes(columns, cells, NOTE) if NOTE in columns else []
         left = (*hidden, NOTE)
         kept = [at for at in kept if columns[at] not in left and not _says_nothing(columns[at], cells, at)]
-    text = TableText(
-        harmless(table.title),
-        tuple(columns),
-        tuple(cells),
-        tuple(right),
-        tuple(map(harmless, notes)),
-        tuple(hidden),
-        len(table.rows) - len(rows),
-    )
+    below = tuple(map(harmless, notes)), tuple(hidden), len(table.rows) - len(rows)
+    text = TableText(harmless(table.title), tuple(columns), tuple(cells), tuple(right), *below)
     return text.only(kept)
 
 
@@ -167,31 +162,30 @@ def _bounds_after(table: Table, rows: Sequence[Sequence[Cell]], place: int) -> l
 
 def _says_nothing(head: str, cells: Sequence[Sequence[str]], place: int) -> bool:
     """Whether a column is empty, or counts faults of which there are none."""
-    column = {row[place] for row in cells}
-    return (
-        column <= {"", "–"}
-        or (head == "group" and column == {"all"})
-        or (head in _SILENT_AT_ZERO and column <= {"", "–", "0"})
-    )
+    column, silent = {row[place] for row in cells}, {"", "–", "0" if head in _SILENT_AT_ZERO else ""}
+    return column <= silent or (head == "group" and column == {"all"})
 
 
-def _footnotes(columns: Sequence[str], cells: Sequence[Sequence[str]]) -> Iterator[str]:
+def _footnotes(columns: Sequence[str], cells: Sequence[Sequence[str]], head: str) -> Iterator[str]:
     """The notes of the rows, each once, with the name of the row, and with its group if the note is not on all."""
-    place = columns.index(NOTE)
+    place, what = columns.index(head), "" if head == NOTE else f", {head}"
     name = next((at for at, head in enumerate(columns) if head in ("measure", "coefficient")), 0)
     group = columns.index("group") if "group" in columns else place
     found = grouped((row[place], (row[name], row[group])) for row in cells if row[place] not in ("", "–"))
     for note, rows in found.items():
         of = grouped(rows)
         named = [one if {"all", note} & {*groups} else f"{one} ({first_of(groups, 3)})" for one, groups in of.items()]
-        yield f"{', '.join(named)}: {note}"
+        yield f"{', '.join(named)}{what}: {note}"
 
 
 def fitted(text: TableText, width: int) -> TableText:
     """The table within this width: texts wrap between words, then columns are left out, never the first or scores."""
     while (narrow := _wrapped(text, width)).width > width and (least := _least(text.columns)):
-        kept = [place for place in range(len(text.columns)) if place != least]
-        text = structs.replace(text.only(kept), hidden_columns=(*text.hidden_columns, text.columns[least]))
+        kept, head = [place for place in range(len(text.columns)) if place != least], text.columns[least]
+        told = tuple(_footnotes(text.columns, text.rows, head)) if head in _REASONS else ()
+        hidden = () if head in _REASONS else (head,)
+        more = {"hidden_columns": (*text.hidden_columns, *hidden), "notes": (*text.notes, *told)}
+        text = structs.replace(text.only(kept), **more)
     return narrow
 
 

@@ -75,6 +75,12 @@ def item_sets(runs: Sequence[AnyRun]) -> dict[tuple[str, str], str]:
     return {key: words * (task in apart) for key, (words, task) in sets.items()}
 
 
+def on_items(runs: Sequence[AnyRun], said: str) -> list[str]:
+    """Which items runs have that are not bundled ones, or which part of the paper's; of each run, if they differ."""
+    told = grouped((run.part or run.item_set, run.subject) for run in runs if run.whose_items in ("official", "own"))
+    return [f"{said} {items}" if len(told) == 1 else f"{', '.join(who)}: {items}" for items, who in told.items()]
+
+
 def norm_scores(runs: Sequence[AnyRun]) -> dict[str, tuple[str, ...]]:
     """The scores of runs on a norm of people with their intervals, by title: those that each of the runs has."""
     found = {}

@@ -4,11 +4,10 @@ from msgspec import Struct
 
 from sociometer.core.card import MeasureCard
 from sociometer.core.measure import Interval, Table
-from sociometer.core.stopping import Look
+from sociometer.core.stopping import UNDECIDED, Look
 from sociometer.core.words import counted
 from sociometer.results.stopping import LEVEL, rule_measure
 from sociometer.statistics.formatting import amount, bracketed_interval, verdict_marks
-from sociometer.statistics.sequential import UNDECIDED
 from sociometer.store.stored_run import StoredRun
 
 

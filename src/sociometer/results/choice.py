@@ -12,7 +12,7 @@ from sociometer.core.errors import NotFound, UsageError, hint, unknown
 from sociometer.core.instrument import Instrument
 from sociometer.core.measure import Shown
 from sociometer.core.settings import SettingValue
-from sociometer.core.task import TASK
+from sociometer.core.task import TASK, asked_items
 from sociometer.core.words import counted, first_of, grouped, listed
 from sociometer.results.candidates import common_items, short_run_note
 from sociometer.results.groups import groups_of, runs_of_people, study_run
@@ -211,10 +211,15 @@ def means_all(references: Sequence[StoredRun | str]) -> bool:
     return not named
 
 
+def names_runs(words: Collection[Any], runs: Sequence[StoredRun]) -> bool:
+    """Whether one of these words for runs is a run or its name: neither `all` nor an instrument."""
+    return any(not isinstance(one, str) or one not in (EVERY, *(run.instrument for run in runs)) for one in words)
+
+
 def without_short(runs: Sequence[StoredRun], words: Collection[Any]) -> tuple[Sequence[StoredRun], list[str]]:
     """The runs of a page for these words, and why others are left out: of all runs those that share too few items."""
-    if any(not isinstance(one, str) or one not in (EVERY, *(run.instrument for run in runs)) for one in words):
-        return runs, []  # named ones
+    if names_runs(words, runs):
+        return runs, []
     left: dict[str, str] = {}
     for members in grouped(((run.instrument, _kind(run)), run) for run in runs).values():
         scored = [{f"{task}/{item}" for task in run.tasks for item in run.counted_items(task)} for run in members]
@@ -222,8 +227,10 @@ def without_short(runs: Sequence[StoredRun], words: Collection[Any]) -> tuple[Se
         for place, has in common.short.items():
             run = members[place]
             why = f"; it ended early: {run.why_ended}" if run.why_ended else ""
-            why += f"; '{hint('report', *(one.reference for one in members))}' includes it"
             left[run.id] = short_run_note(f"{run.subject} on {run.instrument} ({run.id})", has, common.items) + why
+        if common.short:  # the command is long, so only the last of them has it
+            includes = "includes it" if len(common.short) == 1 else f"includes all {len(common.short)}"
+            left[run.id] += f"; '{hint('report', *(one.reference for one in members))}' {includes}"
     return [run for run in runs if run.id not in left], list(left.values())
 
 
@@ -305,7 +312,7 @@ def _standing(run: StoredRun) -> _Standing | None:
     whole = run.record.status is RunStatus.FINISHED
     if not tasks or altered or (not whole if manifest.imported else manifest.given_items or manifest.config.step_of):
         return None
-    items = sum(len(run.counted_items(task)) for task in tasks)
+    items = sum(asked_items(run.counted_items(task)) for task in tasks)
     return _Standing(run, _kind(run), items)
 
 

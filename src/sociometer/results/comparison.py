@@ -11,7 +11,7 @@ from sociometer.core.errors import UsageError, hint
 from sociometer.core.measure import Interval
 from sociometer.core.task import AnyRun
 from sociometer.core.words import counted, grouped
-from sociometer.results.candidates import MANY_UNREADABLE, differing_settings, norm_scores, why_not_comparable
+from sociometer.results.candidates import MANY_UNREADABLE, differing_settings, norm_scores, on_items, why_not_comparable
 from sociometer.results.ceiling import end_of
 from sociometer.results.verdicts import ComparedMeasure, Comparison, Terms, UncorrectedDifference, decide
 from sociometer.results.wording import group_verdicts, overall_sentence, place_sentence
@@ -36,10 +36,11 @@ from sociometer.statistics.item_values import (
     with_failed,
 )
 from sociometer.statistics.paired import Differences, PairedDifference, item_differences
-from sociometer.statistics.people import PeopleMean, cohens_d, mean_over_people, scores_of, with_people
+from sociometer.statistics.people import PeopleMean, cohens_d, mean_over_people, place_among, scores_of, with_people
 from sociometer.statistics.prediction_powered import corrected_difference, differently_asked
 from sociometer.statistics.sequential import earliest, repeated_p_value
 
+_Tables = tuple[Mapping[str, ItemValue], Mapping[str, ItemValue]]
 LEVELS_AT_MOST = 40
 """Facets with more levels are not compared by level."""
 
@@ -142,19 +143,14 @@ def _on_norm(base: ComparedMeasure, runs: tuple[AnyRun, AnyRun]) -> Iterator[Com
         size, sign = abs(slope), math.copysign(1, slope)
         ends = [structs.replace(end.scaled(slope), apart=(0.0,)) for end in (paired.interval, *base.extremes)]
         moved = structs.replace(
-            paired,
-            first=first,
-            second=second,
-            difference=second - first,
-            interval=ends[0],
-            effect=paired.effect and sign * paired.effect,
-            standard_error=size * paired.standard_error,
+            paired, first=first, second=second, difference=second - first, interval=ends[0],
+            effect=paired.effect and sign * paired.effect, standard_error=size * paired.standard_error,
             square=size**2 * paired.square,
-        )
+        )  # fmt: skip
         yield structs.replace(
             base, name=card.name, title=card.title, unit=card.unit, better=card.better, primary=False, chance=None,
             paired=moved, extremes=tuple(ends[1:]), ends=(), margin=base.margin and size * base.margin,
-            detectable=base.detectable and size * base.detectable,
+            detectable=base.detectable and size * base.detectable, place=None,
         )  # fmt: skip
 
 
@@ -197,7 +193,7 @@ def _pair(first: _Side, second: _Side, measures: Sequence[MeasureCard]) -> _Pair
     if refused or not measures:
         return _Pair(refused=refused or "this task has no measure that is a mean over items")
     rows: list[UncorrectedDifference] = []
-    notes = [f"both have {one.item_set}"] if one.whose_items in ("official", "own") else []
+    notes = on_items((one, two), "both have")
     notes += [f"{side.subject}: {side.note}" for side in (one, two) if side.note]
     notes += filter(None, dict.fromkeys((one.others, two.others)))
     notes += [f"settings differ in {text}" for text in differing_settings(one, two)]
@@ -215,7 +211,8 @@ def _pair(first: _Side, second: _Side, measures: Sequence[MeasureCard]) -> _Pair
         shared = shared_items(tables)
         overall = _difference(measure, {}, both, shared, range(len(shared.items)))
         if measure.primary:
-            notes += _place(measure, tables, (one, two))
+            overall, said = _with_place(overall, tables, (one, two))
+            notes += said
         overall, said = _by_people(overall, one, two, shared)
         rows.append(overall)
         notes += said
@@ -247,7 +244,7 @@ def _by_people(
         p_value=found.p_value, standard_error=found.standard_error, effect=None, binary=False, mcnemar=None,
     )  # fmt: skip
     labels = f"{first.labels} of {first.episodes} and {second.labels} of {second.episodes} episodes"
-    judge = f"{number(first.judge, row.measure.unit)} and {number(second.judge, row.measure.unit)}"
+    judge = " and ".join(number(one.judge, row.measure.unit, interval=one.interval) for one in (first, second))
     note = f"“{title}” is corrected by people's labels of {labels}; the judge alone says {judge}"
     names = {**first.shares, **second.shares}
     influence = {name: second.shares.get(name, 0.0) - first.shares.get(name, 0.0) for name in names}
@@ -297,16 +294,13 @@ def _by_facets(
         several = {level: at for level, at in levels.items() if len({shared.clusters[place] for place in at}) > 1}
         differences += [_difference(measure, {name: level}, sides, shared, at) for level, at in several.items()]
         if single := len(levels) - len(several):
-            facet = name.replace("_", " ")
-            notes.append(f"by {facet}, {single} of {len(levels)} levels have one cluster and are left out")
+            facet, part = name.replace("_", " "), sides[0].candidate.card.cluster_of(sides[0].candidate.task)
+            notes.append(f"by {facet}, {single} of {len(levels)} levels have one {part} and are left out")
     return differences, notes
 
 
 def shared_differences(
-    measure: MeasureCard,
-    tables: tuple[Mapping[str, ItemValue], Mapping[str, ItemValue]],
-    shared: SharedItems,
-    places: Sequence[int],
+    measure: MeasureCard, tables: _Tables, shared: SharedItems, places: Sequence[int]
 ) -> Differences:
     """The difference of two runs on some of the shared items: that of comparisons, rankings, gates and stopping."""
     names = [shared.items[place] for place in places]
@@ -357,17 +351,20 @@ def _with_people(
     return with_people(paired, means, 0.95), lambda level: with_people(paired, means, level).interval
 
 
-def _place(
-    measure: MeasureCard, tables: tuple[Mapping[str, ItemValue], Mapping[str, ItemValue]], sides: tuple[AnyRun, AnyRun]
-) -> list[str]:
-    """A subject's place among people, in a sentence; of two groups of people, Cohen's d."""
+def _with_place(
+    row: UncorrectedDifference, tables: _Tables, sides: tuple[AnyRun, AnyRun]
+) -> tuple[UncorrectedDifference, list[str]]:
+    """The difference with the subject's place among people, and a sentence; of two groups of people, Cohen's d."""
+    measure = row.measure
     groups = [{name: table[name] for name in tables[0].keys() & tables[1].keys()} for table in tables]
     if all(side.people for side in sides) and (found := cohens_d(*map(scores_of, groups))) is not None:
-        return [f"“{measure.title}”: Cohen's d {signed_amount(found, 'number')}, over the pooled SD of people's scores"]
+        said = f"Cohen's d {signed_amount(found, 'number')}, over the pooled SD of people's scores"
+        return row, [f"“{measure.title}”: {said}"]
     if bool(sides[0].people) == bool(sides[1].people) or measure.better == "neither":
-        return []
+        return row, []
     crowd = 0 if sides[0].people else 1
-    return [place_sentence(sides[1 - crowd].subject, measure, tables[crowd], tables[1 - crowd])]
+    place = place_among(tables[crowd], tables[1 - crowd], -1.0 if measure.better == "lower" else 1.0)
+    return structs.replace(row, place=place), [place_sentence(sides[1 - crowd].subject, measure, place)]
 
 
 def failed_extremes(

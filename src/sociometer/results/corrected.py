@@ -175,7 +175,8 @@ def correction_note(found: JudgeAndPeople) -> str:
     assert corrected is not None
     return (
         f"{found.measure.title}, corrected by people's labels of {corrected.labels} of {corrected.episodes} episodes: "
-        f"{estimate(corrected.value, unit, corrected.interval)}; the judge alone: {number(corrected.judge, unit)}. "
+        f"{estimate(corrected.value, unit, corrected.interval)}; the judge alone: "
+        f"{number(corrected.judge, unit, interval=corrected.interval)}. "
         f"People were asked: “{corrected.question}”"
     )
 

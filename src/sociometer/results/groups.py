@@ -190,6 +190,10 @@ class PeopleRun(StoredRun):
                 for episode in member.episodes(task, item, scored=scored):
                     yield structs.replace(episode, repeat=place)
 
+    def part_of_paper(self, task: str) -> str:
+        """The part that the people answered together; not told of talks, where each person is an item."""
+        return "" if self._talks else super().part_of_paper(task)
+
     def transcript(self, item: Played, task: str = "", repeat: int = 0) -> Transcript:
         """What one participant was asked and answered."""
         task, episode = self.find_episode(item, task, repeat)
@@ -226,7 +230,7 @@ class PeopleRun(StoredRun):
             f"The value of {self.subject} is the mean over them. Overall intervals are over people and items; those of"
             " groups of items are over items only."
         )
-        notes = (*made.notes, note, *filter(None, [self.flagged_note]))
+        notes = (*made.notes, note, *filter(None, [self.items_note(name), self.flagged_note]))
         return structs.replace(made, measures=measures, notes=notes)
 
     @property

@@ -9,19 +9,20 @@ from sociometer.core.card import MeasureCard
 from sociometer.core.errors import UsageError
 from sociometer.core.measure import Cell, Interval, Table
 from sociometer.core.task import AnyRun
-from sociometer.core.words import counted, first_of, grouped, listed, lowered
+from sociometer.core.words import counted, first_of, grouped, listed, lowered, plural
 from sociometer.results.candidates import (
     NO_SCORED_ITEM,
     common_items,
     differing_settings,
     norm_scores,
+    on_items,
     short_run_note,
     why_not_comparable,
 )
 from sociometer.results.wording import place_sentence
 from sociometer.statistics import formatting, item_values
 from sociometer.statistics.intervals import MINIMUM_CLUSTERS, clustered_mean_interval
-from sociometer.statistics.people import interval_beside, mean_over_people
+from sociometer.statistics.people import PlaceAmongPeople, interval_beside, mean_over_people, place_among
 from sociometer.statistics.ranking import FailedItems, Rank, rank_intervals
 from sociometer.statistics.sequential import earliest, nominal_level, widening
 
@@ -29,6 +30,7 @@ _MOST_APART = 4
 """With more subjects, only the first is told apart from the others in words; the table has all ranges of ranks."""
 _MOST_NAMED = 4
 """The most runs left out for one reason that the note names; JSON has all."""
+_MOST_TYPED = 8
 
 
 class Standing(Struct, frozen=True):
@@ -41,6 +43,7 @@ class Standing(Struct, frozen=True):
     interval: Interval  # The interval of the score.
     items: int  # The number of shared items.
     beats: tuple[str, ...] = ()  # The subjects that it is surely better than.
+    place: PlaceAmongPeople | None = None  # Beside the people of a study: where it is among them; else None.
 
 
 class Leaderboard(Struct, frozen=True):
@@ -56,8 +59,11 @@ class Leaderboard(Struct, frozen=True):
     notes: tuple[str, ...] = ()  # What to know about the runs.
     better: str = "higher"  # The better end of its scale: `higher`, `lower` or `neither`.
     chance: float | None = None  # The score of random answers; None if it is unknown.
+    cluster: str = "independent item"  # What the independent parts of the task are: stories, trees, pairs.
     doubt: str = ""
     """What failed items could change about who is first; empty if nothing."""
+    limit: str = ""
+    """Which subjects limit the shared items, and which runs to give for more; empty if all have the same items."""
 
     @property
     def where(self) -> str:
@@ -68,6 +74,17 @@ class Leaderboard(Struct, frozen=True):
     def too_few(self) -> bool:
         """Whether there are too few independent items to rank anybody."""
         return any(one.ranks.too_few for one in self.standings)
+
+    @property
+    def first(self) -> str:
+        """The subject that is surely better than every other and than chance; empty if none is."""
+        best, *others = self.standings
+        return best.subject * ({one.subject for one in others} <= {*best.beats} and not self.near_chance(best))
+
+    def near_chance(self, one: Standing) -> bool:
+        """Whether a score is not surely better than chance; not if chance is unknown."""
+        sign, end = (-1, one.interval.high) if self.better == "lower" else (1, one.interval.low)
+        return self.chance is not None and sign * (one.value if end is None else end) <= sign * self.chance
 
 
 class Comparable(Struct, frozen=True):
@@ -145,39 +162,39 @@ def leaderboard(candidates: Sequence[AnyRun], measure: str = "") -> Leaderboard:
     marks = [item_values.right_or_wrong(card, table) for table in tables]
 
     def rank(failed: FailedItems | None = None) -> list[Rank]:
+        names, higher = [candidate.subject for candidate in kept], card.better != "lower"
         return rank_intervals(
-            shared.values,
-            [candidate.subject for candidate in kept],
-            shared.clusters,
-            higher_is_better=card.better != "lower",
-            binary=marks,
-            people=people,
-            level=level,
+            shared.values, names, shared.clusters, higher_is_better=higher, binary=marks, people=people, level=level,
             failed=failed,
-        )
+        )  # fmt: skip
 
     failed, count = _failed(found)
-    ranks = rank(failed)
+    ranks, places = rank(failed), _among_people(kept, tables, card)
     column = {candidate.subject: place for place, candidate in enumerate(kept)}
     standings = []
     for one in ranks:
         place = column[one.subject]
         ranges = one.subject, one.rank, one.interval, one.mean
-        standings.append(Standing(*ranges, intervals[place], len(shared.items), one.beats))
+        standings.append(Standing(*ranges, intervals[place], len(shared.items), one.beats, places.get(one.subject)))
     first = kept[0]
-    notes = [f"Ranked on {first.item_set}"] if first.whose_items in ("official", "own") else []
+    notes = on_items(kept, "Ranked on")
     notes += [f"{candidate.subject}: {candidate.note}" for candidate in kept if candidate.note]
-    notes += _not_counted(found)
+    notes += [
+        f"{counted(read.failed, 'episode')} of {run.subject} failed"
+        for run, read in zip(kept, found.items, strict=True)
+        if read.failed
+    ]
+    notes += [limit] if (limit := _limit(found)) else []
     if any(card.name in candidate.corrected for candidate in kept):
         notes.append("people's labels correct a comparison of two runs, not this ranking")
     for title, told in norm_scores(kept).items():
         notes.append(f"{title}: {', '.join(f'{run.subject} {one}' for run, one in zip(kept, told, strict=True))}")
-    notes += [*_among_people(kept, tables, card), *found.differing]
+    notes += [*(place_sentence(who, card, place) for who, place in places.items()), *found.differing]
     chance = formatting.common_chance(card, kept)
     doubt = _doubt(ranks, rank(), count, card) if failed else ""
     return Leaderboard(
         first.card.name, first.task, card.name, card.title, card.unit, tuple(standings), tuple(found.left_out),
-        tuple(dict.fromkeys(notes)), card.better, chance, doubt,
+        tuple(dict.fromkeys(notes)), card.better, chance, first.card.cluster_of(first.task), doubt, limit,
     )  # fmt: skip
 
 
@@ -195,26 +212,32 @@ def shared_intervals(found: Comparable) -> list[Interval]:
     return intervals
 
 
-def _not_counted(found: Comparable) -> list[str]:
-    """Failed episodes, and the items that are left out because not every subject has a score for them."""
-    notes = [
-        f"{counted(read.failed, 'episode')} of {run.subject} failed"
-        for run, read in zip(found.kept, found.items, strict=True)
-        if read.failed
-    ]
-    left_out = len(set().union(*found.tables)) - len(found.shared.items)
-    return notes + ([f"{counted(left_out, 'item')} without a score of every subject left out"] if left_out else [])
+def _limit(found: Comparable) -> str:
+    """How many items a subject lacks that others have, who has fewest, and the other runs if they share more."""
+    every, shared, fewest = len(set().union(*found.tables)), len(found.shared.items), min(map(len, found.tables))
+    if every == shared:
+        return ""
+    short = [run.subject for run, table in zip(found.kept, found.tables, strict=True) if len(table) == fewest]
+    others = [(run.run, {*table}) for run, table in zip(found.kept, found.tables, strict=True) if len(table) > fewest]
+    more = len(set.intersection(*(items for _, items in others))) if len(others) > 1 else 0
+    said = f"{counted(every - shared, 'item')} without a score of every subject left out: {first_of(short, 3)}"
+    said += f" {'has' if len(short) == 1 else 'have'} {fewest} of {every}"
+    which = " ".join(run for run, _ in others) if len(others) <= _MOST_TYPED else f"other than {first_of(short, 3)}"
+    return said + (f"; for {more} items, give only the runs {which}" if more > shared else "")
 
 
 def _among_people(
     kept: Sequence[AnyRun], tables: Sequence[Mapping[str, item_values.ItemValue]], card: MeasureCard
-) -> list[str]:
+) -> dict[str, PlaceAmongPeople]:
     """The place of every other subject among the people of a study."""
     crowds = [place for place, one in enumerate(kept) if one.people]
     if not crowds or card.better == "neither":
-        return []
-    others = [place for place, one in enumerate(kept) if not one.people]
-    return [place_sentence(kept[one].subject, card, tables[crowds[0]], tables[one]) for one in others]
+        return {}
+    return {
+        one.subject: place_among(tables[crowds[0]], table, -1.0 if card.better == "lower" else 1.0)
+        for one, table in zip(kept, tables, strict=True)
+        if not one.people
+    }
 
 
 def _failed(found: Comparable) -> tuple[FailedItems | None, int]:
@@ -276,7 +299,7 @@ def leaderboard_table(board: Leaderboard) -> Table:
     said = [f"Left out: {left_out_text(board)}."] if board.left_out else []
     said += [f"{'; '.join(note.removesuffix('.') for note in board.notes)}."] if board.notes else []
     ranges = "All ranges of ranks hold together with 95 %; they follow from item-by-item comparisons of all pairs."
-    few = f"Too few independent items to rank: at least {MINIMUM_CLUSTERS} are needed."
+    few = f"Too few {plural(board.cluster)} to rank: at least {MINIMUM_CLUSTERS} are needed."
     note = " ".join([few if board.too_few else ranges, *said])
     return Table(
         f"leaderboard-{board.instrument}-{board.task}",
@@ -289,11 +312,8 @@ def leaderboard_table(board: Leaderboard) -> Table:
 
 def _row(one: Standing, unit: str, digits: int | None) -> tuple[Cell, ...]:
     ranks = formatting.bounds_text(one.ranks, lambda low, high: f"{low:.0f} to {high:.0f}", too_few="too few")
-    interval, rank = (
-        formatting.interval_text(one.interval, unit, "too few", digits),
-        None if one.ranks.too_few else one.rank,
-    )
-    return rank, ranks, one.subject, formatting.number(one.value, unit, digits), interval, one.items
+    rank, value = None if one.ranks.too_few else one.rank, formatting.number(one.value, unit, digits)
+    return rank, ranks, one.subject, value, formatting.interval_text(one.interval, unit, "too few", digits), one.items
 
 
 def left_out_text(board: Leaderboard) -> str:
@@ -343,7 +363,8 @@ def leaderboard_sentence(board: Leaderboard) -> str:
     if len(board.standings) < 2:
         return f"{where}: only {first.subject} can be ranked."
     if board.too_few:
-        return f"{where}: {first.items} shared items are too few to rank the {len(board.standings)} subjects."
+        few = f"{counted(first.ranks.clusters, board.cluster)} cannot rank the {len(board.standings)} subjects"
+        return f"{where}: {few}; at least {MINIMUM_CLUSTERS} are needed."
     tied = [one.subject for one in board.standings if one.rank == first.rank]
     who, it, better = f"{first.subject} is", "it", "it is"
     if len(tied) > 1:

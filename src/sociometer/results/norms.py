@@ -13,16 +13,16 @@ from sociometer.core.card import MeasureCard
 from sociometer.core.config import RunConfig
 from sociometer.core.errors import UsageError
 from sociometer.core.instrument import Instrument
-from sociometer.core.measure import Table
+from sociometer.core.measure import Measure, Table
 from sociometer.core.sheets import whole_file
 from sociometer.core.task import AnyRun
 from sociometer.core.words import counted
 from sociometer.results.groups import PeopleRun, study_run
-from sociometer.statistics.formatting import amount, estimate
+from sociometer.statistics.formatting import amount, bracketed_interval, estimate
 from sociometer.statistics.item_values import item_values
 from sociometer.statistics.norms import ItemNorm, NormFile, Stratum, TaskNorm, decisive_settings
 from sociometer.statistics.people import FEWEST_PEOPLE, curve_of, groups_of, sample_text, told_groups
-from sociometer.statistics.reliability import cronbach_alpha, standard_error_of_measurement
+from sociometer.statistics.reliability import cronbach_alpha, error_of_measurement
 from sociometer.store.store import Store
 from sociometer.store.studies import find_study
 
@@ -71,6 +71,7 @@ def _task_norm(run: PeopleRun, task: str, card: MeasureCard, groups: Sequence[Ma
     view = definition.headline(run.view(task))
     if definition.of_people is not None:
         values, own = definition.of_people(view, run.id, sample)
+        sample = str((own or {}).get("sample", sample))
     else:
         found = item_values(view, card.value)
         values, own = {name: dict(zip(one.of, one.repeats, strict=True)) for name, one in found.items()}, None
@@ -105,28 +106,36 @@ def _task_norm(run: PeopleRun, task: str, card: MeasureCard, groups: Sequence[Ma
     )  # fmt: skip
 
 
-def _reliability_note(norm: TaskNorm, card: MeasureCard) -> str:
-    """How reliable the scores of the people are, and what that means for one of them."""
-    if norm.alpha is None or norm.alpha_interval is None:
+class NormTable(Table, frozen=True):
+    """The percentiles of the people of a norm, and how reliable their scores are."""
+
+    people: int = 0  # The number of people who count.
+    alpha: Measure = Measure("alpha", None)  # Cronbach's alpha; no value if too few people answered all items.
+    sem: Measure = Measure("sem", None)  # The standard error of measurement; no value if alpha is not above 0.
+
+
+def _reliability_note(alpha: Measure, sem: Measure, unit: str, *, own: bool) -> str:
+    """How reliable the scores of the people are, and what that means for one of them; `own`: on a key of their own."""
+    if alpha.value is None or alpha.interval is None:
         return "Reliability is not known: too few people answered all of the items."
-    alpha = estimate(norm.alpha, "number", norm.alpha_interval)
     other = f" Here {_OTHERS}; distances to the key of the items have another alpha ('compare --reliability')."
-    return f"Cronbach's alpha {alpha}: {use_of_scores(norm.alpha, norm.deviation, card.unit)}{other * bool(norm.own)}"
+    said = f"Cronbach's alpha {estimate(alpha.value, 'number', alpha.interval)}"
+    return f"{said}: {use_of_scores(alpha.value, sem, unit)}{other * own}"
 
 
-def use_of_scores(alpha: float, deviation: float, unit: str) -> str:
-    """What scores with this alpha and standard deviation are good for.
+def use_of_scores(alpha: float, sem: Measure, unit: str) -> str:
+    """What scores with this alpha and standard error of measurement are good for.
 
     Limits: Nunnally, J. C., and Bernstein, I. H. (1994). Psychometric theory, 3rd ed.
     """
-    if alpha <= 0:
+    if sem.value is None:
         why = "the items do not order the people in the same way, so there is no standard error of measurement"
         return f"no basis to say anything about a single person: {why}."
     what = "enough for single people" if alpha >= 0.9 else "enough for means of groups, not for single people"
     what = "too low to say anything about a single person; more items raise it" if alpha < 0.7 else what
-    error = standard_error_of_measurement(deviation, alpha)
-    known = f"one person's score is known to ± {amount(1.96 * error, unit)} (95 %)"
-    return f"{what}. Standard error of measurement {amount(error, unit)}: {known}."
+    known = f"one person's score is known to ± {amount(1.96 * sem.value, unit)} (95 %)"
+    around = f" {bracketed_interval(sem.interval, unit)}" if sem.interval else ""
+    return f"{what}. Standard error of measurement {amount(sem.value, unit, interval=sem.interval)}{around}: {known}."
 
 
 def _asked(view: AnyRun) -> dict[str, tuple[str, dict[str, float]]]:
@@ -148,7 +157,7 @@ def _asked(view: AnyRun) -> dict[str, tuple[str, dict[str, float]]]:
     return {name: (digest, shares.get(name, {})) for name, digest in digests.items()}
 
 
-def norm_tables(norm: TaskNorm, task: str, people: PeopleRun) -> tuple[Table, Table]:
+def norm_tables(norm: TaskNorm, task: str, people: PeopleRun) -> tuple[NormTable, Table]:
     """The scores that occur, of many those at some percentiles, with standard errors; the items, hardest first."""
     card = next(one for one in people.definition.card.measures_of(task) if one.name == norm.measure)
     scores, worse, errors = np.array(sorted(norm.curve, key=lambda one: one[1])).T
@@ -157,19 +166,17 @@ def norm_tables(norm: TaskNorm, task: str, people: PeopleRun) -> tuple[Table, Ta
     at, around = (np.interp(shares, worse, one) for one in (scores, 100 * errors))
     title = f"Percentiles of {norm.people} people: {card.title}" + f"; {_OTHERS}" * (norm.own is not None)
     columns = ("people with a worse score (%)", "score", "SE (%)")
-    note = f"{_reliability_note(norm, card)} {people.flagged_note}".strip()
+    alpha = Measure("alpha", norm.alpha, interval=norm.alpha_interval, items=len(norm.items))
+    sem = error_of_measurement(norm.deviation, alpha)
+    note = f"{_reliability_note(alpha, sem, card.unit, own=norm.own is not None)} {people.flagged_note}".strip()
     rows = tuple(zip((100 * shares).round(1).tolist(), at.tolist(), around.round(1).tolist(), strict=True))
-    percentiles = Table("percentiles", title, columns, rows, note, units={"score": card.unit})
+    facts = (norm.people, alpha, sem)
+    percentiles = NormTable("percentiles", title, columns, rows, note, {"score": card.unit}, (), *facts)
     hardest = sorted(norm.items.items(), key=lambda one: one[1].mean, reverse=card.better == "lower")
     items = tuple(
-        (
-            name,
-            one.people,
-            one.mean,
-            one.deviation,
-            ", ".join(f"{option}: {100 * share:.0f} %" for option, share in one.options.items()),
-        )
+        (name, one.people, one.mean, one.deviation,
+         ", ".join(f"{option}: {100 * share:.0f} %" for option, share in one.options.items()))
         for name, one in hardest
-    )
+    )  # fmt: skip
     units: dict[str, str] = {"mean": card.unit, "SD": card.unit}
     return percentiles, Table("items", "Items", ("item", "people", "mean", "SD", "options"), items, units=units)

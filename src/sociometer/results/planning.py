@@ -37,9 +37,10 @@ _FEWEST = 30
 class Spread(Struct, frozen=True):
     """How much the differences of two subjects vary from item to item, in the unit of the measure's values.
 
-    `stable` is the mean squared difference of the items themselves, `chance` what one answer each adds to it; repeats
-    average out the latter. `design_effect` is the number of clustered items with the information of one. Two runs whose
-    answers are right or wrong (`binary`) and that differ by d disagree on at least a share d of the answers.
+    `stable` is the mean squared difference of the items themselves (for other scores than right or wrong its variance,
+    whatever the mean is), `chance` what one answer each adds to it; repeats average out the latter. `design_effect` is
+    the number of clustered items with the information of one. Two runs whose answers are right or wrong (`binary`) and
+    that differ by d disagree on at least a share d of the answers.
     """
 
     stable: float
@@ -72,9 +73,9 @@ class Spread(Struct, frozen=True):
         """The mean squared difference of the items if each is played so often."""
         return self.stable + self.chance / repeats
 
-    def deviation(self, difference: float, repeats: int) -> float:
-        """The standard deviation of an item's difference if each is played so often and differs so much on average."""
-        return math.sqrt(max(self.square(repeats) - difference**2, 1e-9))
+    def deviation(self, repeats: int) -> float:
+        """The standard deviation of an item's difference if each is played so often."""
+        return math.sqrt(max(self.square(repeats), 1e-9))
 
     def power(self, difference: float, items: int, repeats: int) -> float:
         """The probability that a comparison on so many items shows the difference."""
@@ -86,7 +87,7 @@ class Spread(Struct, frozen=True):
             once = powers.binary_power(worth, (discordant + difference) / 2, (discordant - difference) / 2)
             again = powers.repeated_power(difference, worth, self.square(repeats), self.square(1))
             return max(once, again) if repeats > 1 else once
-        return powers.paired_power(difference, self.deviation(difference, repeats) / math.sqrt(worth), worth)
+        return powers.paired_power(difference, self.deviation(repeats) / math.sqrt(worth), self.families(items))
 
     def items(self, difference: float, repeats: int, power: float = POWER) -> int:
         """The number of items that show the difference with this power."""
@@ -96,7 +97,7 @@ class Spread(Struct, frozen=True):
             again = powers.repeated_items_needed(difference, self.square(repeats), self.square(1), **terms)
             found = min(found, again) if repeats > 1 else found
         else:
-            found = powers.items_needed(difference, self.deviation(difference, repeats), **terms)
+            found = powers.items_needed(difference, self.deviation(repeats), family=self.family_size, **terms)
         return max(found, math.ceil(MINIMUM_CLUSTERS * self.family_size))
 
     def detectable(self, items: int, repeats: int, power: float = POWER) -> float:
@@ -106,7 +107,8 @@ class Spread(Struct, frozen=True):
             once = powers.smallest_detectable_binary(worth, self.discordant(0.0), power=power)
             again = powers.smallest_detectable_repeated(worth, self.square(repeats), self.square(1), power=power)
             return min(once, again) if repeats > 1 else once
-        return powers.smallest_detectable(self.deviation(0.0, repeats) / math.sqrt(worth), worth, power=power)
+        error = self.deviation(repeats) / math.sqrt(worth)
+        return powers.smallest_detectable(error, self.families(items), power=power)
 
 
 def spread_of(
@@ -170,12 +172,14 @@ def _pair(measure: MeasureCard, one: dict[str, ItemValue], two: dict[str, ItemVa
         return None
     found = shared_differences(measure, (one, two), shared, range(len(shared.items))).summary()
     within = [_chance([table[name] for name in shared.items]) for table in (one, two)]
+    square = found.square if found.binary else found.deviation**2
     if None in within:
-        chance = found.square * _BY_CHANCE
-        return Spread(found.square - chance, chance, found.items / found.worth, "", found.binary)
+        chance = square * _BY_CHANCE
+        return Spread(square - chance, chance, found.items / found.worth, "", found.binary)
     noise = [(mean, repeats) for pair in within if pair is not None for mean, repeats in (pair,)]
-    stable = max(0.0, found.square - sum(mean / repeats for mean, repeats in noise))
-    return Spread(stable, sum(mean for mean, _ in noise), found.items / found.worth, "", found.binary)
+    by_chance = sum(mean / repeats for mean, repeats in noise)
+    chance = sum(mean for mean, _ in noise) * min(1.0, square / by_chance if by_chance else 1.0)
+    return Spread(max(0.0, square - by_chance), chance, found.items / found.worth, "", found.binary)
 
 
 def _chance(items: Sequence[ItemValue]) -> tuple[float, float] | None:

@@ -6,7 +6,7 @@ from msgspec import Struct, structs
 
 from sociometer.core.measure import Case, Interval, Measure, Table
 from sociometer.core.task import AnyRun
-from sociometer.core.words import first_of, grouped, sentence, verb_of
+from sociometer.core.words import counted, first_of, grouped, sentence, verb_of
 from sociometer.results.candidates import item_sets
 from sociometer.results.ceiling import End, end_of
 from sociometer.results.measured import room_sentences
@@ -50,6 +50,7 @@ class ProfileLine(Struct, frozen=True):
     """The end of its test that it reaches: the top or chance."""
     baseline: bool = False
     """Whether its subject is a baseline."""
+    cluster: str = "independent item"
 
     @property
     def unread(self) -> bool:
@@ -85,6 +86,12 @@ class ProfileLine(Struct, frozen=True):
         return -own.side(reference) if self.better == "lower" else own.side(reference)
 
     @property
+    def bounds(self) -> Interval | None:
+        """Its interval; a verdict against chance or people shows in the digits too."""
+        marks = (at for at in (self.chance, self.human) if at is not None and self.against(at))
+        return self.interval and structs.replace(self.interval, apart=tuple(marks))
+
+    @property
     def with_failed(self) -> str:
         """What the failed episodes could change, as the end of a sentence; empty without any."""
         return failed_range(self.errors, self.cases, self.unit)
@@ -105,6 +112,7 @@ def profile_lines(runs: Sequence[AnyRun]) -> tuple[ProfileLine, ...]:
                 known.better, measure.value, measure.interval, chance, known.human, known.top,
                 measure.items, measure.unreadable, measure.errors, run.stand_ins, measure.note, measure.cases,
                 sets[run.run, run.task], end_of(known, run.summary, chance), run.baseline,
+                card.cluster_of(run.task),
             ))  # fmt: skip
     return tuple(found)
 
@@ -124,12 +132,12 @@ class Profile(Struct, frozen=True):
         able = [line for line in known if line.interval is not None and not line.interval.too_few]
         above = sum(line.against(line.chance, len(able)) == 1 for line in able)
         if not able:
-            return f"{self.subject}: {len(self.lines)} measures, none with enough items to compare with chance."
+            return f"{self.subject}: {counted(len(self.lines), 'measure')}, none with enough items for an interval."
         without = (structs.replace(line, errors=0, cases=()) for line in able)
         unsure = sum(line.against(line.chance, len(able)) == 1 for line in without) - above
         could = f"; failed episodes leave {unsure} more open" if unsure > 0 else ""
         better = f"{self.subject} {verb_of(self.subject)} better than chance"
-        said = f"{better} on {above} of {len(able)} measures that have enough items{could}."
+        said = f"{better} on {above} of {counted(len(able), 'measure')} with enough items for an interval{could}."
         return " ".join([said, *ends_sentences(self.lines)])
 
     @property
@@ -138,8 +146,8 @@ class Profile(Struct, frozen=True):
         rows = tuple(
             (
                 line.instrument, line.task, line.measure_title, number(line.value, line.unit, interval=line.interval),
-                interval_text(line.interval, line.unit), number(line.chance, line.unit), number(line.human, line.unit),
-                line.items, line.unreadable, line.errors, self._remarks(line),
+                interval_text(line.interval, line.unit, cluster=line.cluster), number(line.chance, line.unit),
+                number(line.human, line.unit), line.items, line.unreadable, line.errors, self._remarks(line),
             )
             for line in self.lines
         )  # fmt: skip
@@ -149,7 +157,8 @@ class Profile(Struct, frozen=True):
         whose = self.whose_items[line.run]
         played = [line.item_set or f"{whose} items"] if whose != "bundled" else []
         stand_ins = [f"stand-in: {name}" for name in other_stand_ins(line.stand_ins)]
-        end = "" if line.end is None else line.end.words if line.end.sure else "too few items"
+        few = f"too few items to tell it from {'chance' if line.end and line.end.at == 'chance' else 'the best value'}"
+        end = "" if line.end is None else line.end.words if line.end.sure else few
         said = [text for text in (line.note, line.with_failed, end) if text]
         return "; ".join([*played, *stand_ins, *said])
 

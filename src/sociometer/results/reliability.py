@@ -6,13 +6,13 @@ import numpy as np
 from msgspec import Struct, structs
 
 from sociometer.core.card import MeasureCard
-from sociometer.core.errors import NotFound, hint
+from sociometer.core.errors import NotFound, UsageError, hint
 from sociometer.core.measure import Shown, Table
 from sociometer.core.task import AnyRun
-from sociometer.core.words import first_of, grouped, listed
+from sociometer.core.words import first_of, grouped, listed, plural
 from sociometer.results.choice import ChosenRuns
-from sociometer.results.leaderboard import comparable
-from sociometer.results.runs import ranked_tasks
+from sociometer.results.leaderboard import comparable, ranked_measure
+from sociometer.results.runs import ranked_tasks, tests_with
 from sociometer.statistics import reliability
 from sociometer.statistics.formatting import estimate
 from sociometer.statistics.intervals import Floats
@@ -45,7 +45,7 @@ class Reliabilities(Shown, frozen=True):
     """The reliability of each task of some runs, or of a study."""
 
     tasks: tuple[TaskReliability, ...]
-    """Each task, in the order of the runs: alpha, its interval, repeatability, items and notes."""
+    """Each task, in the order of the runs, with `alpha`, `repeats`, `items` and `notes`."""
 
     def __getitem__(self, task: str) -> TaskReliability:
         """The reliability of a task (`"questions"`, `"sesi/questions"`); NotFound if none or several have it."""
@@ -68,10 +68,23 @@ class Reliabilities(Shown, frozen=True):
 
 
 def reliabilities(chosen: ChosenRuns, task: str = "", measure: str = "") -> Reliabilities:
-    """The reliability of runs, task by task; the people of a study are subjects of their own kind."""
-    known = (of for runs in chosen.by_instrument.values() for of in ranked_tasks(runs, task).values())
+    """The reliability of runs, task by task; the people of a study are subjects of their own kind.
+
+    A task without a run that can be used has a note that says why; it is an error only if no task has one.
+    """
+    known = (of for runs in tests_with(chosen, task).values() for of in ranked_tasks(runs, task).values())
     kinds = (grouped((one.subject if one.people else "", one) for one in candidates) for candidates in known)
-    return Reliabilities(tuple(task_reliability(same, measure) for kind in kinds for same in kind.values()))
+    found: list[TaskReliability] = []
+    for same in (same for kind in kinds for same in kind.values()):
+        try:
+            found.append(task_reliability(same, measure))
+        except UsageError as error:
+            why = reliability.Reliability(None, None, 0, 0, str(error).removesuffix("."))
+            of = same[0].card.name, same[0].task, measure or ranked_measure(same[0]).name
+            found.append(TaskReliability(*of, (), why, {}, ()))
+    if not any(one.subjects for one in found):
+        raise UsageError("\n".join(f"{one.alpha.note}." for one in found))
+    return Reliabilities(tuple(found))
 
 
 def task_reliability(candidates: Sequence[AnyRun], measure: str = "") -> TaskReliability:
@@ -90,9 +103,8 @@ def task_reliability(candidates: Sequence[AnyRun], measure: str = "") -> TaskRel
         table = everyone[~np.isnan(everyone).any(axis=1)]
         if lost := len(everyone) - len(table):
             notes.append(f"{lost} of {len(everyone)} people did not answer every item and are left out")
-    alpha = reliability.Reliability(
-        None, None, len(table), len(shared.items), "the runs share fewer than two scored items"
-    )
+    why = "the runs share fewer than two scored items"
+    alpha = reliability.Reliability(None, None, len(table), len(shared.items), why)
     statistics: list[reliability.ItemStatistics] = []
     if len(shared.items) >= 2:
         alpha = reliability.cronbach_alpha(table, shared.clusters, families=None if first.people else families)
@@ -100,20 +112,14 @@ def task_reliability(candidates: Sequence[AnyRun], measure: str = "") -> TaskRel
             run = hint("run", first.card.name, "--model", "MODEL", "--label", "FAMILY-NAME")
             notes.append(f"a family is the letters at the start of a subject's name; to give another name: {run}")
         if 1 < (parts := len(set(shared.clusters))) < len(shared.items):
-            notes.append(f"the {len(shared.items)} items of {parts} stories count as {parts} parts")
+            told = plural(first.card.cluster_of(first.task))
+            notes.append(f"the {len(shared.items)} items of {parts} {told} count as {parts} parts")
         statistics = reliability.item_statistics(table, shared.items, top=_top(found.card)) if len(table) else []
     repeats = {who: again for who, values in distinct.items() if (again := repeats_of(values)) is not None}
     return TaskReliability(
-        first.card.name,
-        first.task,
-        found.card.name,
-        tuple(distinct) or (first.subject,),
-        alpha,
-        repeats,
-        tuple(statistics),
-        tuple(notes),
-        bool(first.people),
-    )
+        first.card.name, first.task, found.card.name, tuple(distinct) or (first.subject,), alpha, repeats,
+        tuple(statistics), tuple(notes), bool(first.people),
+    )  # fmt: skip
 
 
 def _by_person(items: Mapping[str, ItemValue]) -> Floats:
@@ -168,16 +174,10 @@ def reliability_tables(found: TaskReliability) -> Iterator[Table]:
     """The repeatability of each subject, and the items to look at."""
     if found.repeats:
         again = tuple(
-            (
-                who,
-                estimate(r.all_right, "share", r.all_right_interval) if r.all_right is not None else None,
-                len(r.unstable),
-                r.icc,
-                r.items,
-                r.repeats,
-            )
+            (who, None if r.all_right is None else estimate(r.all_right, "share", r.all_right_interval),
+             len(r.unstable), r.icc, r.items, r.repeats)
             for who, r in found.repeats.items()
-        )
+        )  # fmt: skip
         heads = ("subject", "right in all", "unstable items", "ICC", "items", "repeats")
         same = [who for who, r in found.repeats.items() if r.icc is None]
         said = [f"No ICC, because every repeat of every item gave the same value: {', '.join(same)}."] if same else []

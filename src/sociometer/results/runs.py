@@ -10,7 +10,7 @@ from sociometer.core.errors import NotFound, UsageError, hint
 from sociometer.core.measure import Shown, Table
 from sociometer.core.reply_summary import AFTER_ASKING
 from sociometer.core.task import AnyRun
-from sociometer.core.words import counted, first_of, grouped, listed, lowered
+from sociometer.core.words import counted, first_of, grouped, listed, lowered, sentence
 from sociometer.results.candidates import contamination_note, run_labels
 from sociometer.results.choice import ChosenRuns
 from sociometer.results.comparison import compare, not_compared
@@ -42,24 +42,36 @@ def candidates(runs: Sequence[StoredRun], task: str = "", *, by_name: bool = Fal
     names = run_labels(runs, by_name=by_name)
     found: list[AnyRun] = []
     for stored in runs:
-        hidden = hidden_stand_in(stored.subject, stored.stand_ins)
         for name in (one for one in stored.tasks if task in ("", one) and stored.definition.card.measures_of(one)):
-            made, summary = stored.task(name).headline(stored.view(name)), stored.summary(name)
-            counted = str(stored.stopping(name) or stored.counted(name))
-            beside = next((one.note for one in summary.measures if AFTER_ASKING in one.note), "")
-            notes = (made.note, hidden, counted, beside, contamination_note(stored, name).removesuffix("."))
-            told = structs.replace(made, subject=names[stored.id], note="; ".join(filter(None, notes)))
-            found.append(structs.replace(told, corrected=corrected_measures(stored, name), summary=summary))
+            made = stored.task(name).headline(stored.view(name))
+            told = {"subject": names[stored.id], "summary": stored.summary(name), "part": stored.part_of_paper(name)}
+            found.append(compared_run(stored, structs.replace(made, **told)))
     if task and not found:
         tasks = dict.fromkeys(one for run in runs for one in run.tasks if run.definition.card.measures_of(one))
         raise UsageError(f"none of the runs has a task '{task}' with measures; they have: {', '.join(tasks)}.")
     return found
 
 
+def compared_run(stored: StoredRun, made: AnyRun) -> AnyRun:
+    """What is compared of a run, with the caveats beside a verdict and the values that people's labels correct."""
+    hidden = hidden_stand_in(stored.subject, stored.stand_ins)
+    counted = str(stored.stopping(made.task) or stored.counted(made.task))
+    beside = next((one.note for one in made.summary.measures if AFTER_ASKING in one.note), "")
+    notes = (made.note, hidden, counted, beside, contamination_note(stored, made.task).removesuffix("."))
+    corrected = corrected_measures(stored, made.task)
+    return structs.replace(made, note="; ".join(filter(None, notes)), corrected=corrected)
+
+
 def ranked_tasks(runs: Sequence[StoredRun], task: str = "", *, by_name: bool = False) -> dict[str, list[AnyRun]]:
     """The candidates of each task with a measure that is a mean over items, which ranks and reliability need."""
     found = grouped((candidate.task, candidate) for candidate in candidates(runs, task, by_name=by_name))
     return {name: of for name, of in found.items() if any(card.value for card in of[0].card.measures_of(name))}
+
+
+def tests_with(chosen: ChosenRuns, task: str) -> dict[str, list[StoredRun]]:
+    """The runs of each instrument, of those that have the task; of all if none has it, or without a task."""
+    tests = chosen.by_instrument
+    return {test: runs for test, runs in tests.items() if any(task in run.tasks for run in runs)} or tests
 
 
 def beside_people(runs: Sequence[StoredRun]) -> bool:
@@ -143,19 +155,22 @@ class Rankings(Shown, frozen=True):
     @property
     def sentence(self) -> str:
         """Who is first: one sentence for each task, or one for all if there are many."""
-        if not self.several:
-            return "\n".join(map(leaderboard_sentence, self.boards))
+        return sentence(self.firsts) if self.several else "\n".join(map(leaderboard_sentence, self.boards))
+
+    @property
+    def firsts(self) -> str:
+        """Who is first on how many tasks, as the start of a sentence."""
         contested = [board for board in self.boards if len(board.standings) > 1 and not board.too_few]
         if not contested:
-            return "No task has two subjects and enough items to rank them."
-        clear = Counter(first.subject for one in contested if (first := one.standings[0]).ranks.high == 1).most_common()
+            return "no task has two subjects and enough items to rank them"
+        clear = Counter(first for one in contested if (first := one.first)).most_common()
         said = [f"{subject} on {count} of {len(contested)} tasks" for subject, count in clear]
-        found = [f"Clearly first: {first_of(said, 4)}."] if said else []
+        found = [f"clearly first: {first_of(said, 4)}"] if said else []
         if left := len(contested) - sum(count for _, count in clear):
             none = sum(not any(one.beats for one in board.standings) for board in contested)
-            also = f"; on {none} of these they separate no two subjects" if none else ""
-            found.append(f"On {left} of {len(contested)} tasks the items cannot tell who is first{also}.")
-        return " ".join(found)
+            also = f"; on {none} of these the items separate no two subjects" if none else ""
+            found.append(f"{'On' if said else 'on'} {left} of {len(contested)} tasks no subject is clearly first{also}")
+        return ". ".join(found)
 
     @property
     def tables(self) -> list[Table]:
@@ -185,7 +200,7 @@ def rank_runs(
     """
     boards: list[Leaderboard] = []
     unranked: list[str] = []
-    tests = chosen.by_instrument
+    tests = tests_with(chosen, task)
     for test, runs in tests.items():
         known = ranked_tasks(runs, task, by_name=len(tests) == 1)
         for name in track(list(known), f"ranking {test}"):

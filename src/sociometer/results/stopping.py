@@ -10,14 +10,16 @@ from msgspec import structs
 from sociometer.core.card import MeasureCard
 from sociometer.core.errors import UsageError, unknown
 from sociometer.core.instrument import Instrument
-from sociometer.core.stopping import PAUSED, RANKED, Look, StoppingRecord, Until
-from sociometer.core.task import AnyRun, StoppingRule
+from sociometer.core.measure import Case
+from sociometer.core.stopping import PAUSED, RANKED, UNDECIDED, Look, StoppingRecord, Until
+from sociometer.core.task import AnyRun, StoppingRule, items_digest, sample
 from sociometer.core.words import counted, lowered
 from sociometer.results.comparison import failed_extremes, shared_differences
 from sociometer.statistics.formatting import amount, margin_text, number, scale_and_digits
-from sociometer.statistics.intervals import clustered_mean_interval
-from sociometer.statistics.item_values import RunItems, read_items, shared_items, with_failed
-from sociometer.statistics.sequential import UNDECIDED, WIDTH_SHARES, blocks, drift, look, widening
+from sociometer.statistics.item_values import RunItems, item_values, read_items, shared_items
+from sociometer.statistics.measures import grouped_measures
+from sociometer.statistics.people import interval_beside
+from sociometer.statistics.sequential import WIDTH_SHARES, blocks, drift, look, widening
 from sociometer.store.records import Manifest, RunStatus
 from sociometer.store.stored_run import StoredRun
 
@@ -37,7 +39,7 @@ def stopping_rule(manifest: Manifest, instrument: Instrument, stored: Callable[[
         return WidthRule(instrument, until, measures)
     reference = stored(until.against)
     _refuse_others(manifest, reference)
-    return DecidedRule(instrument, until, measures, reference)
+    return DecidedRule(instrument, until, measures, reference, stored)
 
 
 def rule_measure(instrument: Instrument, task: str, until: Until) -> MeasureCard:
@@ -62,9 +64,9 @@ def _refuse_others(new: Manifest, reference: StoredRun) -> None:
         raise UsageError(f"--against {reference.reference} is a run of {reference.instrument}; give a run of {name}.")
     for what, before, now in (
         ("version", old.instrument_version, new.instrument_version),
-        ("items", [old.items_digests.get(task) for task in tasks], [new.items_digests.get(task) for task in tasks]),
         ("repeats", [old.repeats.get(task) for task in tasks], [new.repeats.get(task) for task in tasks]),
         ("seed", old.config.seed, new.config.seed),
+        ("items", [_drawn(reference, task, new) for task in tasks], [new.items_digests.get(task) for task in tasks]),
         ("settings", {**old.config.settings, **old.config.ways}, {**new.config.settings, **new.config.ways}),
         ("prompts", old.prompts_digest, new.prompts_digest),
         ("other roles", old.other_roles, new.other_roles),
@@ -72,7 +74,7 @@ def _refuse_others(new: Manifest, reference: StoredRun) -> None:
         if before != now:
             raise UsageError(
                 f"the run and --against {reference.reference} cannot be compared item by item: the two differ in {what}"
-                f"{_mended(old, new)}."
+                f"{_mended(old, new, what)}."
             )
     if reference.status is RunStatus.PLAYING:
         raise UsageError(f"--against {reference.reference} is still being played; wait for it to end.")
@@ -83,10 +85,23 @@ def _refuse_others(new: Manifest, reference: StoredRun) -> None:
         raise UsageError(f"--against {reference.reference} has not played all items of {', '.join(lacking)}. {step}")
 
 
-def _mended(old: Manifest, new: Manifest) -> str:
+def _drawn(reference: StoredRun, task: str, new: Manifest) -> str | None:
+    """The digest of those items of the reference that a new run chooses and draws; a smaller limit draws a part."""
+    known, same_version = reference.manifest.items_digests.get(task), reference.version == new.instrument_version
+    if known in (None, new.items_digests.get(task)) or not same_version:
+        return known
+    chosen, config = set(new.config.items), new.config
+    items = {one.item.id: one.item for one in reference.episodes(task, scored=False)}
+    read = [item for name, item in items.items() if not chosen or name in chosen]
+    whole = reference.definition.card.task_card(task).limit == "cluster"
+    drawn = sample(lambda: read, config.limit, config.seed, whole_clusters=whole)
+    return items_digest({item.id: item.content_digest() for item in drawn})
+
+
+def _mended(old: Manifest, new: Manifest, what: str) -> str:
     """The options that make a new run one like the old; empty if no option does."""
     before, now = (
-        {"--limit ": one.limit, "--seed ": one.seed, "--repeats ": one.repeats}
+        {"--limit ": one.limit if what == "items" else None, "--seed ": one.seed, "--repeats ": one.repeats}
         | {f"--{name} ": value for name, value in one.settings.items()}
         | {f"-o {name}=": value for name, value in one.ways.items()}
         for one in (old.config, new.config)
@@ -105,16 +120,18 @@ class DecidedRule:
     """Stops when a new run is better, worse or the same as a stored one, or when its items cannot decide it."""
 
     def __init__(
-        self, instrument: Instrument, until: Until, measures: Mapping[str, MeasureCard], reference: StoredRun
+        self,
+        instrument: Instrument,
+        until: Until,
+        measures: Mapping[str, MeasureCard],
+        reference: StoredRun,
+        stored: Callable[[str], StoredRun],
     ) -> None:
-        self._instrument = instrument
-        self._until = until
-        self._measures = measures
-        self._reference = reference
+        self._instrument, self._until, self._measures = instrument, until, measures
+        self._reference, self._stored = reference, stored
         self._items = {
             task: _items(instrument, task, reference.view(task), measure) for task, measure in measures.items()
         }
-        self._order = {task: [name for name, _ in reference.in_order(task)] for task in measures}
 
     def start(self, task: str, items: int) -> StoppingRecord:
         """The rule before the first look."""
@@ -137,7 +154,8 @@ class DecidedRule:
         """The rule after its next look."""
         measure = self._measures[task]
         seen = _items(self._instrument, task, view, measure)
-        return _compared(so_far, measure, (self._items[task], seen), self._order[task], self._margin(task))
+        order = [name for name, _ in self._stored(view.run).in_order(task)]
+        return _compared(so_far, measure, (self._items[task], seen), order, self._margin(task))
 
     def _margin(self, task: str) -> float | None:
         margin = self._until.margin
@@ -195,38 +213,35 @@ class WidthRule:
     def look(self, so_far: StoppingRecord, task: str, view: AnyRun) -> StoppingRecord:
         """The rule after its next look."""
         measure, count = self._measures[task], so_far.blocks[len(so_far.looks)]
-        seen = _items(self._instrument, task, view, measure)
-        made = Look(count)
-        if seen.tables[measure.value]:
-            mean, low, high = self._estimate(measure, seen, so_far.items)
-            made = Look(count, mean, low, high)
-            if low is not None and high is not None and (half := (high - low) / 2) <= self._target(measure):
-                found = f"{number(mean, measure.unit)} ±{amount(half, measure.unit)}"
-                made = structs.replace(made, verdict=f"reached {found}")
+        made = Look(count, *self._estimate(measure, self._instrument.task(task).headline(view), count / so_far.items))
+        if made.low is not None and made.high is not None:
+            half = (made.high - made.low) / 2
+            found = f"{number(made.value, measure.unit)} ±{amount(half, measure.unit)}"
+            made = structs.replace(made, verdict=f"reached {found}" if half <= self._target(measure) else "")
         if not made.verdict and count == so_far.items:
             made = structs.replace(made, verdict="not reached with all items")
         return structs.replace(so_far, looks=(*so_far.looks, made))
 
-    def _estimate(self, measure: MeasureCard, seen: RunItems, items: int) -> tuple[float, float | None, float | None]:
-        """The mean with its bounds; failed items count as the lowest value for one, as the highest for the other.
+    def _estimate(
+        self, measure: MeasureCard, view: AnyRun, played: float
+    ) -> tuple[float | None, float | None, float | None]:
+        """The mean with the bounds that the summary shows: the lower one of its low case, the upper one of its high.
 
-        Without both ends of the scale, failed items leave the bounds open.
+        Failed items leave the bounds open without both ends of the scale, and equal values do without the other items.
         """
-        table, scale = seen.tables[measure.value], measure.scale
-        lost = {name: cluster for name, cluster in seen.lost.items() if name not in table and scale}
-        clusters = [*(one.cluster for one in table.values()), *lost.values()]
-        means, around = [], []
-        for end in range(2):
-            found = with_failed(table, [*table, *lost], scale[end]) if scale else [one.value for one in table.values()]
-            binary = None if measure.unit == "share" else False
-            interval = clustered_mean_interval(found, clusters, binary=binary, scale=scale)
-            mean = sum(found) / len(found)
-            # of exactly these items only those that are left are uncertain (Cochran 1977)
-            left = max(0.0, 1 - len(found) / items) if self._until.these_items else 1.0
-            means.append(mean)
-            around.append(interval.widened(mean, left**0.5))
-        mean = sum(means) / 2
-        return (mean, None, None) if seen.lost and not scale else (mean, around[0].low, around[1].high)
+        binary = None if measure.unit == "share" else False
+        shown = grouped_measures(view, measure.value, measure.name, binary=binary)[0]
+        around, usual = shown.interval, view.usual.get(measure.value)
+        if shown.value is None or around is None or (shown.errors and not shown.cases):
+            return shown.value, None, None
+        if usual is not None:
+            around = interval_beside(item_values(view, measure.value), usual)
+        cases = shown.cases or (Case(shown.value, around),)
+        # of exactly these items only those that are left are uncertain (Cochran 1977)
+        left = 1 - played if self._until.these_items else 1.0
+        ends = [one.interval.widened(one.value, left**0.5, *(measure.scale or ())) for one in cases]
+        mean = (cases[0].value + cases[-1].value) / 2
+        return (mean, None, None) if left and around.without_bounds else (mean, ends[0].low, ends[-1].high)
 
     def _target(self, measure: MeasureCard) -> float:
         return (self._until.half_width or 0.0) / scale_and_digits(measure.unit)[0]

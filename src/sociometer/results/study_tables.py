@@ -22,7 +22,7 @@ from sociometer.core.sheets import whole_file, write_sheet
 from sociometer.core.task import Episode
 from sociometer.core.words import grouped
 from sociometer.results.groups import Taking, takings
-from sociometer.results.norms import norm_tables, study_norm, write_norm
+from sociometer.results.norms import NormTable, norm_tables, study_norm, write_norm
 from sociometer.results.participants import results_of
 from sociometer.store.person_questions import PersonQuestion
 from sociometer.store.store import Store
@@ -70,7 +70,7 @@ class StudyResults:
         return self.tables[table].frame()
 
     @called(python=True)
-    def norm(self, path: str | Path | None = None, part: str = "") -> Table:
+    def norm(self, path: str | Path | None = None, part: str = "") -> NormTable:
         """Percentiles of the people who count, alpha and SEM; `path` writes the norm, for the setting `norm` of `run`.
 
         Of a study of several instruments, `part` is one of them: `sesi`, or `sm.study("spring.sesi").norm()`.

@@ -7,11 +7,12 @@ from msgspec import Struct, structs, to_builtins
 
 from sociometer.core.card import Card, MeasureCard
 from sociometer.core.errors import by_role, hint
+from sociometer.core.language import EVERY
 from sociometer.core.measure import POSITION_BIAS, Cell, Interval, Measure, Summary, Table
 from sociometer.core.reply_kind import AGAIN
-from sociometer.core.settings import is_paper, without_folders
+from sociometer.core.settings import is_paper
 from sociometer.core.task import TASK
-from sociometer.core.words import cell_text, counted, first_of, levels_of, lowered
+from sociometer.core.words import cell_text, counted, first_of, levels_of, listed, lowered
 from sociometer.results.candidates import MANY_UNREADABLE, contamination_note, run_labels
 from sociometer.results.ceiling import End, end_of
 from sociometer.results.measured import room_sentences
@@ -70,9 +71,7 @@ class MeasureRow(Struct, frozen=True):
 
     @property
     def interval(self) -> str:
-        found = self.measure.interval
-        few = f"too few ({counted(found.clusters, found.scarce(self.cluster))})" if found else ""
-        return interval_text(found, self.card.unit, few)
+        return interval_text(self.measure.interval, self.card.unit, cluster=self.cluster)
 
     @property
     def estimate(self) -> str:
@@ -146,23 +145,23 @@ def finding(run: StoredRun) -> str:
     parts = [f"{lowered(one.card.title)} {one.estimate}" + f" ({one.could})" * bool(one.could) for one in told]
     more = f" and {len(primary) - 3} more" if len(primary) > 3 else ""
     chance = primary[0].chance_text
-    notes = _unread(run, max((one.measure for one in primary), key=lambda one: one.unreadable))
+    notes = _unread(run, [one.measure for one in primary])
     beside = f", chance {chance}" if chance is not None and len(primary) == 1 else ""
     notes += "; played with a stand-in, so not a measurement" if other_stand_ins(run.stand_ins) else ""
     said = f"{subject_of(run)} on {run.instrument}: {', '.join(parts)}{more}{beside}; {_items(run, primary)}{notes}."
     return "\n".join([said, *rule_sentences(run), *_ends(run)])
 
 
-def _unread(run: StoredRun, measure: Measure) -> str:
-    """How many of a model's answers are unreadable, if many are; an item can have several questions."""
-    if measure.unreadable <= MANY_UNREADABLE * measure.items or run.manifest.config.subject.startswith("baseline/"):
+def _unread(run: StoredRun, primary: Sequence[Measure]) -> str:
+    """How many of a model's answers in all tasks are unreadable, if many are; an item can have several questions."""
+    few = all(one.unreadable <= MANY_UNREADABLE * one.items for one in primary)
+    if few or run.manifest.config.subject.startswith("baseline/"):
         return ""
-    scores = (episode.score for task in run.tasks for episode in run.view(task).episodes() if episode.score)
-    asked = run.count_replies() - sum(score.replies.get(AGAIN, 0) for score in scores)
-    if measure.unreadable >= asked:
+    scores = [episode.score for task in run.tasks for episode in run.view(task).episodes() if episode.score]
+    asked = run.count_replies() - sum(one.replies.get(AGAIN, 0) for one in scores)
+    if (unread := sum(one.unreadable for one in scores)) >= asked:
         return "; no reply could be read, so this score says nothing about the model"
-    many = measure.unreadable > MANY_UNREADABLE * asked
-    return f", {counted(measure.unreadable, 'unreadable reply', 'unreadable replies')}" * many
+    return f", {counted(unread, 'unreadable reply', 'unreadable replies')}" * (unread > MANY_UNREADABLE * asked)
 
 
 def _ends(run: StoredRun) -> list[str]:
@@ -229,8 +228,8 @@ def first_rows(run: StoredRun) -> int:
 def summary_table(run: StoredRun, task: str = "") -> Table:
     """The measures of a run, or of one of its tasks, in the order of importance."""
     lines = lines_of(run, task)
-    own = [note for name in ((task,) if task else run.tasks) for note in run.summary(name).notes]
-    notes, said = [*caveats(run), *repeats_notes(run, task), *own], rule_sentences(run)
+    own = [note for name in ((task,) if task else run.tasks) for note in notes_beside(run, name, run.summary(name))]
+    notes, said = [*caveats(run), *own], rule_sentences(run)
     # the finding has its rules, with the difference at their end
     kept = [note for note in dict.fromkeys(notes) if not any(one.startswith(note.rstrip(".")) for one in said)]
     table = Table(
@@ -244,26 +243,31 @@ def summary_table(run: StoredRun, task: str = "") -> Table:
     return table if several else table.only(range(1, len(_COLUMNS)))
 
 
-def repeats_notes(run: StoredRun, task: str = "") -> list[str]:
+def notes_beside(run: StoredRun, task: str, summary: Summary) -> list[str]:
+    """The notes that belong to the numbers of a task wherever they are shown; the verdict of a check comes first."""
+    from sociometer.results.corrected import correction_note, corrections  # here, since it loads numpy
+
+    by_people = (correction_note(one) for one in corrections(run) if one.task == task)
+    first = [*filter(None, [contamination_note(run, task)]), *changed_code(run.manifest)]
+    return [*first, *_repeats_notes(run, task), *summary.notes, *by_people]
+
+
+def _repeats_notes(run: StoredRun, task: str) -> list[str]:
     """For a run with repeats: the share of items that are right in all of them, and the items whose repeats differ."""
-    if (run.manifest.config.repeats or 1) < 2:
+    primary, found = run.definition.card.primary_of(task), list[str]()
+    if (run.manifest.config.repeats or 1) < 2 or primary is None:
         return []
     from sociometer.results.reliability import repeats_of  # here, since it takes longer than all else to load
 
-    found = []
-    for name in (task,) if task else run.tasks:
-        primary = run.definition.card.primary_of(name)
-        again = repeats_of(item_values(run.view(name), primary.value)) if primary else None
-        if again is None or primary is None:
-            continue
-        where = f"{lowered(primary.title)} of {name}" if len(run.tasks) > 1 else lowered(primary.title)
-        if again.all_right is not None:
-            share = estimate(again.all_right, "share", again.all_right_interval)
-            found.append(f"Right in all {again.repeats} repeats (pass^{again.repeats}, {where}): {share}.")
-        count = len(again.unstable)
-        which = f": {first_of(again.unstable, 8)}" if count else ""
-        found.append(f"Unstable ({where}): {count} of {again.items} items change from repeat to repeat{which}.")
-    return found
+    if (again := repeats_of(item_values(run.view(task), primary.value))) is None:
+        return []
+    where = f"{lowered(primary.title)} of {task}" if len(run.tasks) > 1 else lowered(primary.title)
+    if again.all_right is not None:
+        share = estimate(again.all_right, "share", again.all_right_interval)
+        found = [f"Right in all {again.repeats} repeats (pass^{again.repeats}, {where}): {share}."]
+    count = len(again.unstable)
+    which = f": {first_of(again.unstable, 8)}" if count else ""
+    return [*found, f"Unstable ({where}): {count} of {again.items} items change from repeat to repeat{which}."]
 
 
 def _row(line: MeasureRow) -> tuple[Cell, ...]:
@@ -288,8 +292,7 @@ def raw_measures(runs: Sequence[StoredRun]) -> Table:
         (
             run.id, run.instrument, run.version, run.subject, line.task, line.measure.name, line.card.unit,
             "; ".join(f"{facet}={level}" for facet, level in line.measure.group.items()), line.measure.value,
-            line.measure.interval.low if line.measure.interval else None,
-            line.measure.interval.high if line.measure.interval else None,
+            *((one.low, one.high) if (one := line.measure.interval) and not one.without_bounds else (None, None)),
             line.measure.items, line.measure.unreadable, line.failed, line.note,
         )
         for run in runs
@@ -319,33 +322,21 @@ def joint_table(runs: Sequence[StoredRun], most: int = _MOST_SUBJECTS_ABREAST) -
     if len(subjects) <= most:
         columns: tuple[str, ...] = ("instrument", "measure", "chance", *subjects, "items", _UNREAD, "errors")
         rows = [
-            (
-                goal[0],
-                first.card.title,
-                first.chance_text,
-                *(_estimate(cells.get((*goal, who)), failed, digits) for who in subjects),
-                *_counts(known),
-            )
+            (goal[0], first.card.title, first.chance_text,
+             *(_estimate(cells.get((*goal, who)), failed, digits) for who in subjects), *_counts(known))
             for goal, first in goals.items()
             for known in ({who: cells[*goal, who][1] for who in subjects if (*goal, who) in cells},)
             for digits in (common_decimals(first.card.unit, (one.measure.interval for one in known.values())),)
-        ]
+        ]  # fmt: skip
     else:
         columns = ("instrument", "measure", "subject", "value", "chance", "items", _UNREAD, "errors", "run")
         rows = [
-            (
-                goal[0],
-                first.card.title,
-                who,
-                _estimate(found, failed),
-                first.chance_text,
-                *_counts({who: found[1]}),
-                found[0],
-            )
+            (goal[0], first.card.title, who, _estimate(found, failed), first.chance_text,
+             *_counts({who: found[1]}), found[0])
             for goal, first in goals.items()
             for who in subjects
             if (found := cells.get((*goal, who))) is not None
-        ]
+        ]  # fmt: skip
     ids = ", ".join(run.reference for run in runs[:6]) + (" …" if len(runs) > 6 else "")
     items = [note for run in runs for task in run.tasks if (note := run.items_note(task))]
     said = dict.fromkeys([*(note for run in runs for note in caveats(run)), *items, *failed.values()])
@@ -382,8 +373,9 @@ def other_options(record: RunRecord, card: Card, task_text: Callable[[str], str]
     """The tasks and settings of a run that are not the default, and its sample of the items, in words."""
     config = record.manifest.config
     usual = set(config.tasks) == set(card.default_tasks(official=config.official))
-    shown = without_folders(card.setting, config.settings)
-    other = [one.name for one in card.setting if not one.is_default(config.settings.get(one.name))]
+    shown = record.manifest.shown_settings(card)
+    shown |= {"language": listed(card.languages)} if shown.get("language") == EVERY else {}
+    other = [one.name for one in card.setting if not one.is_default(shown.get(one.name))]
     said = [
         *([] if usual else ("contamination check" if task == TASK else task_text(task) for task in config.tasks)),
         *(f"{one} {', '.join(shown.texts(one))}" for one in other),
@@ -435,17 +427,19 @@ def run_json(run: StoredRun) -> dict[str, Any]:
         "contamination": contamination_note(run),
         "failures": run.failures(),
         "sampling": {} if run.people else run.sent_sampling(),
-        "items": "substitute" if all(map(run.items_note, run.tasks)) else run.manifest.whose_items,
+        "items": "substitute" if all(":" in run.items_note(task) for task in run.tasks) else run.manifest.whose_items,
+        "part_of_paper": {task: part for task in run.tasks if (part := run.part_of_paper(task))},
         "manifest": structs.replace(manifest, official_files=run.official, norms=public_norms(manifest)),
         "summaries": {task: _summary_json(run, task) for task in run.tasks},
     }
 
 
 def _summary_json(run: StoredRun, task: str) -> dict[str, Any]:
-    """The summary of a task; its measures have their unit, their better end and their chance."""
+    """The summary of a task with all its notes; its measures have their unit, their better end and their chance."""
     summary, elsewhere = run.summary(task), run.manifest.whose_items != "bundled"
     measures = [
-        {**to_builtins(one.measure), "unit": one.card.unit, "better": one.card.better, "chance": one.chance}
+        structs.asdict(one.measure)
+        | {"errors": one.failed, "unit": one.card.unit, "better": one.card.better, "chance": one.chance}
         for one in measure_rows(summary, run.definition.card, task, elsewhere=elsewhere)
     ]
-    return {**to_builtins(summary), "measures": measures}
+    return {**to_builtins(summary), "measures": measures, "notes": notes_beside(run, task, summary)}

@@ -11,6 +11,7 @@ from sociometer.core.measure import Interval, Measure, Shown
 from sociometer.core.words import grouped, levels_of, plural
 from sociometer.statistics.formatting import adding_decimals, scale_and_digits, verdict_marks
 from sociometer.statistics.paired import PairedDifference, Verdict, influence_table, simultaneous, verdict_of
+from sociometer.statistics.people import PlaceAmongPeople
 from sociometer.statistics.power import detectable_difference
 from sociometer.statistics.sequential import nominal_level
 
@@ -95,6 +96,7 @@ class ComparedMeasure(Shown, frozen=True):
     ends: tuple[str, ...] = ()
     """The end of the test that each of the two has reached (`results/ceiling.py`): `top`, `chance`, `perhaps top` or
     `perhaps chance` with too few items to tell, or none (empty)."""
+    place: PlaceAmongPeople | None = None  # Beside the people of a study: where the other is among them; else None.
 
     @property
     def value(self) -> float:
@@ -238,6 +240,7 @@ class UncorrectedDifference(Struct, frozen=True):
     """The shares of the items after which a stopping rule looked at one of the runs."""
     chance: float | None = None
     ends: tuple[str, ...] = ()
+    place: PlaceAmongPeople | None = None
     stand_in: bool = False
     """Whether a stand-in played another role than the subject, so that the scores are no measurement."""
     announced: int = 1
@@ -310,26 +313,12 @@ def _decided(
     if one.stand_in and not few:
         verdict, observed, others, why = "no verdict", "no verdict", {}, "stand-in"
     return ComparedMeasure(
-        name=measure.name,
-        title=measure.title,
-        unit=measure.unit,
-        better=measure.better,
-        group=one.group,
-        paired=paired,
-        p_adjusted=p_adjusted,
-        verdict=verdict,
-        why=why,
-        detectable=None if few else detectable_difference(paired, level=at),
-        chance=one.chance,
-        margin=margin,
-        primary=measure.primary,
-        family=family,
-        failed=one.failed,
-        observed=observed,
-        with_failed=tuple(others),
-        extremes=extremes,
-        ends=one.ends,
-    )
+        name=measure.name, title=measure.title, unit=measure.unit, better=measure.better, group=one.group,
+        paired=paired, p_adjusted=p_adjusted, verdict=verdict, why=why,
+        detectable=None if few else detectable_difference(paired, level=at), chance=one.chance, margin=margin,
+        primary=measure.primary, family=family, failed=one.failed, observed=observed, with_failed=tuple(others),
+        extremes=extremes, ends=one.ends, place=one.place,
+    )  # fmt: skip
 
 
 def _possible(interval: Interval, measure: MeasureCard) -> Interval:

@@ -1,16 +1,16 @@
 """Comparisons in words: the verdicts as a sentence, and the columns of the table."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 
 from msgspec import Struct
 
 from sociometer.core.card import MeasureCard
 from sociometer.core.measure import Cell, Table
-from sociometer.core.words import counted, levels_of, listed, lowered, sentence, verb_of
+from sociometer.core.words import counted, levels_of, listed, lowered, plural, sentence, verb_of
 from sociometer.results.verdicts import ComparedMeasure, Comparison
 from sociometer.statistics import formatting
-from sociometer.statistics.item_values import ItemValue
-from sociometer.statistics.people import place_among
+from sociometer.statistics.formatting import bracketed_interval
+from sociometer.statistics.people import PlaceAmongPeople
 
 FAMILIES = (
     "A verdict follows from the interval next to it. The intervals of a family hold together with the level asked for "
@@ -45,7 +45,7 @@ def group_verdicts(comparison: Comparison) -> str:
 def adjusted_for(compared: Sequence[Comparison]) -> list[str]:
     """For how many comparisons the intervals of some are adjusted, in a sentence; empty if for none."""
     families = [str(one) for one in sorted({row.family for one in compared for row in one.primary_rows} - {1})]
-    return [f"Intervals are adjusted for {listed(families)} comparisons."] if families else []
+    return [f"Intervals of differences are adjusted for {listed(families)} comparisons."] if families else []
 
 
 def _primary(comparison: Comparison) -> list[ComparedMeasure]:
@@ -95,7 +95,7 @@ def failed_text(row: ComparedMeasure) -> str:
         return f" without {items}, which leave it open: “{row.title}” has no lowest or no highest value"
     if not row.with_failed:
         return ""
-    worst, best = (formatting.bracketed_interval(one, row.unit, row.digits) for one in row.extremes)
+    worst, best = (bracketed_interval(one, row.unit, row.digits) for one in row.extremes)
     return f" without {items}, {worst} with them at their worst and {best} at their best"
 
 
@@ -136,15 +136,11 @@ def _name(row: ComparedMeasure) -> str:
     return " ".join(levels_of(row.group)).replace("_", " ")
 
 
-def place_sentence(
-    label: str, measure: MeasureCard, people: Mapping[str, ItemValue], subject: Mapping[str, ItemValue]
-) -> str:
+def place_sentence(label: str, measure: MeasureCard, found: PlaceAmongPeople) -> str:
     """The place of a subject among people: “m is better than 26 of 42 people, 62 % [47, 75], and 0.3 SD better …”."""
-    sign = -1.0 if measure.better == "lower" else 1.0
-    found = place_among(people, subject, sign)
-    bounds = f" {formatting.bracketed_interval(found.interval, 'share')}" if not found.interval.too_few else ""
+    bounds = f" {bracketed_interval(found.interval, 'share')}" if not found.interval.too_few else ""
     share, away = f"{100 * found.share:.0f} %{bounds}", found.deviations
-    way = "worse" if away is not None and sign * away < 0 else "better"
+    way = "worse" if away is not None and away * (-1 if measure.better == "lower" else 1) < 0 else "better"
     said = "" if away is None else f", and {abs(away):.2f} SD {way} than their mean"
     place = f"better than {found.better_than:g} of {counted(found.people, 'person')}, {share}{said}"
     return f"“{measure.title}”: {label} is {place} (each person on the items that they answered; ties count half)"
@@ -160,13 +156,14 @@ class Column(Struct, frozen=True):
 
 def observed_columns(comparison: Comparison) -> tuple[Column, ...]:
     """The observed values: both means, their difference with its interval, and what can be detected."""
+    part = comparison.cluster
     return (
         Column("measure", lambda row: row.title, right=False),
         Column("group", _group, right=False),
         Column(comparison.first, lambda row: formatting.number(row.paired.first, row.unit, row.digits)),
         Column(comparison.second, lambda row: formatting.number(row.paired.second, row.unit, row.digits)),
         Column("difference", lambda row: formatting.signed_amount(row.paired.difference, row.unit, row.digits)),
-        Column("interval", lambda row: formatting.bracketed_interval(row.paired.interval, row.unit, row.digits)),
+        Column("interval", lambda row: bracketed_interval(row.paired.interval, row.unit, row.digits, cluster=part)),
         Column("adjusted for", lambda row: row.family if row.family > 1 else None),
         Column("could detect", _detectable),
     )
@@ -181,7 +178,7 @@ def tested_columns(comparison: Comparison) -> tuple[Column, ...]:
         Column("effect", lambda row: None if row.paired.effect is None else round(row.paired.effect, 3)),
         *((Column("same within", _same),) if any(row.margin for row in rows) else ()),
         Column("items", lambda row: row.paired.items),
-        Column("clusters", lambda row: row.paired.clusters),
+        Column(plural(comparison.cluster), lambda row: row.paired.clusters),
     )
 
 

@@ -51,7 +51,7 @@ def inline(records: Iterable[Struct]) -> Spec:
 
 def number_format(unit: str) -> str:
     """The d3 format of a unit: shares as percent, points with one decimal, other numbers with two."""
-    return {"share": ".0%", "points": ".1f"}.get(unit, ".2f")
+    return {"share": ".0%", "share-points": ".0%", "points": ".1f"}.get(unit, ".2f")
 
 
 def tooltip(formats: Mapping[str, str], **titles: str) -> list[Spec]:

@@ -1,7 +1,7 @@
 """The kinds of charts, as Vega-Lite specifications."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -38,9 +38,9 @@ def curve_chart(
     unit: str = "number",
     domain: Sequence[float] | None = None,
     truth: Sequence[CurvePoint] = (),
-    warned: str = "",
+    noted: Mapping[str, str] | None = None,
 ) -> Spec:
-    """Lines with bands; `truth` is a dashed line behind them; points with the note `warned` have the warning colour."""
+    """Lines with bands; `truth` is a dashed line behind them; points with a note of `noted` have it in its style."""
     series = chart_parts.order_of(point.series for point in points)
     x = chart_parts.whole_numbers("x", x_title, (point.x for point in (*points, *truth)))
     y = chart_parts.quantitative("y", y_title, unit, domain)
@@ -71,11 +71,12 @@ def curve_chart(
             },
         },
     ]
-    if heights := [point.y for point in points if warned and point.note == warned]:
-        word = {"type": "text", "fontSize": 11, "text": warned, "dy": -12 if heights[0] > 0 else 14}
-        noted: Spec = {"transform": [{"filter": {"field": "note", "equal": warned}}], "encoding": {"x": x, "y": y}}
-        marks: list[Spec] = [{"type": "point", "size": 80, "filled": True}, word]
-        layers += [{**noted, "mark": {**mark, "style": "bad"}} for mark in marks]
+    for note, style in (noted or {}).items():
+        if heights := [point.y for point in points if point.note == note]:
+            word = {"type": "text", "fontSize": 11, "text": note, "dy": -12 if heights[0] > 0 else 14}
+            where: Spec = {"transform": [{"filter": {"field": "note", "equal": note}}], "encoding": {"x": x, "y": y}}
+            marks: list[Spec] = [{"type": "point", "size": 80, "filled": True}, word]
+            layers += [{**where, "mark": {**mark, "style": style}} for mark in marks]
     return {"data": data, "width": "container", "height": 300, "layer": layers}
 
 

@@ -9,7 +9,7 @@ from sociometer.core.card import Card, MeasureCard
 from sociometer.core.conversation import SUBJECT
 from sociometer.core.measure import NO_VARIATION, SAME_ON_EVERY_ITEM, TOO_FEW_PEOPLE, Case, Interval, Measure, Summary
 from sociometer.core.task import AnyRun, RunView
-from sociometer.core.words import counted, plain_number, plural, rounded
+from sociometer.core.words import PART, counted, plain_number, plural, rounded
 
 
 def scale_and_digits(unit: str) -> tuple[int, int]:
@@ -142,19 +142,23 @@ def _ends(interval: Interval, unit: str, digits: int | None, *, reverse: bool = 
     return [text if text.startswith("−") or value > -_NOTHING else f"−{text}" for value, text in texts]
 
 
-def interval_text(interval: Interval | None, unit: str, too_few: str = "", digits: int | None = None) -> str:
+def interval_text(
+    interval: Interval | None, unit: str, too_few: str = "", digits: int | None = None, *, cluster: str = PART
+) -> str:
     """An interval as “low to high”, a share with one percent sign; empty if there is none."""
     if interval is None:
         return ""
-    few = too_few or f"too few ({counted(interval.clusters, interval.scarce('cluster'))})"
+    few = too_few or f"too few ({counted(interval.clusters, interval.scarce(cluster))})"
     bounds = " to ".join(_ends(interval, unit, digits)) + (" %" if unit == "share" else "")
     return bounds_text(interval, lambda *_: bounds, too_few=few)
 
 
-def bracketed_interval(interval: Interval, unit: str, digits: int | None = None, *, reverse: bool = False) -> str:
+def bracketed_interval(
+    interval: Interval, unit: str, digits: int | None = None, *, reverse: bool = False, cluster: str = PART
+) -> str:
     """An interval as “[low, high]”, in points if of shares; `reverse` gives that of first minus second."""
     bounds = f"[{', '.join(_ends(interval, unit, digits, reverse=reverse))}]"
-    few = f"[too few {plural(interval.scarce('cluster'))}]"
+    few = f"[too few {plural(interval.scarce(cluster))}]"
     return bounds_text(interval, lambda *_: bounds, too_few=few, same=f"[{SAME_ON_EVERY_ITEM}]")
 
 

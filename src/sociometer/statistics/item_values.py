@@ -8,7 +8,7 @@ from msgspec import Struct, structs
 
 from sociometer.core.card import MeasureCard
 from sociometer.core.lazy import lazy
-from sociometer.core.task import RunView
+from sociometer.core.task import OF_ANALYSES, RunView
 from sociometer.core.words import grouped
 
 if TYPE_CHECKING:
@@ -150,7 +150,7 @@ def shared_items(tables: Sequence[Mapping[str, ItemValue]]) -> SharedItems:
 def _common_facets(tables: Sequence[Mapping[str, ItemValue]], names: Sequence[str]) -> tuple[dict[str, str], ...]:
     """The facets that are equal in all runs. Facets that depend on the answer differ, so they cannot form groups."""
     first = tables[0]
-    facets = {facet for name in names for facet in first[name].facets}
+    facets = {facet for name in names for facet in first[name].facets} - OF_ANALYSES
     fixed = {
         facet
         for facet in facets

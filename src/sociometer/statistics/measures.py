@@ -146,11 +146,11 @@ def grouped_measures(
     """The measure overall, then for every level of each facet (or combination of facets) in `by`.
 
     A failed episode has no score and so no facets: it is counted overall, and in a level if its item names the level.
+    A level whose episodes all failed has no value, but its failures; scores without the value show that it has none.
     Pass `binary=False` if the value is not a share.
     """
-    name = name or value
-    members = Observations()
-    failed = False
+    name, members, failed = name or value, Observations(), False
+    without = set[frozenset[tuple[str, str]]]()
     for episode in run.episodes():
         item, score = episode.item, episode.score
         failed |= episode.failure is not None
@@ -158,6 +158,8 @@ def grouped_measures(
             members.add(item.id, item.cluster or item.id, score.values[value], score.facets, score.unreadable)
         elif score is not None and value in score.missing:
             members.add(item.id, item.cluster or item.id, math.nan, score.facets)
+        elif score is not None:
+            without.add(frozenset(score.facets.items()))
     for lost in failed_observations(run) if failed else ():
         members.add(lost.item, lost.cluster, lost.value, lost.facets)
     scale = run.card.scales(run.task).get(name)
@@ -167,7 +169,7 @@ def grouped_measures(
         for level, places in members.levels(keys).items():
             of_level = dict(zip(keys, level, strict=True))
             found = members.measure(name, of_level, binary=binary, scale=scale, places=places)
-            if found.value is not None:
+            if found.value is not None or not any(of_level.items() <= one for one in without):
                 measures.append(found)
     return tuple(measures)
 

@@ -113,24 +113,19 @@ def with_people(found: PairedDifference, sides: Iterable[PeopleMean], level: flo
     low, high = found.difference - half, found.difference + half
     interval = Interval(low, high, level, "t over people and items", fewest)
     return structs.replace(
-        found,
-        interval=few if fewest < MINIMUM_CLUSTERS else interval,
+        found, interval=few if fewest < MINIMUM_CLUSTERS else interval,
         p_value=2 * t_below(-abs(found.difference) / error, fewest - 1) if error else float(found.difference == 0),
-        standard_error=error,
-        clusters=fewest,
-        freedom=fewest - 1.0,
-        binary=False,
-        mcnemar=None,
-    )
+        standard_error=error, clusters=fewest, freedom=fewest - 1.0, binary=False, mcnemar=None,
+    )  # fmt: skip
 
 
 class PlaceAmongPeople(Struct, frozen=True):
     """How many people somebody is better than, each on the items that this person answered; ties count half."""
 
-    better_than: float
-    people: int
-    share: float
-    interval: Interval
+    better_than: float  # How many people; a tie counts half.
+    people: int  # The number of people.
+    share: float  # The share of people: 0.62 is better than 62 %.
+    interval: Interval  # The interval of the share.
     deviations: float | None
     """How far above the people's mean, in standard deviations of their scores; None if these are all the same."""
 

@@ -51,11 +51,14 @@ def _smallest_shift(clusters: float, power: float, level: float) -> float:
     return _bisected(lambda shift: paired_power(shift, 1.0, clusters, level) >= power, high, 1e-13 * high)
 
 
-def items_needed(margin: float, deviation: float, *, power: float = 0.8, design_effect: float = 1.0) -> int:
+def items_needed(
+    margin: float, deviation: float, *, power: float = 0.8, design_effect: float = 1.0, family: float = 0.0
+) -> int:
     """The number of items needed to find a true difference of `margin` with the given power; at least two.
 
     `deviation` is the standard deviation of the item differences; `design_effect` is the number of clustered items
-    with the information of one independent item. Uses the noncentral t distribution.
+    with the information of one independent item, `family` that of a cluster [default: as many]. Uses the noncentral t
+    distribution.
     """
     if margin <= 0:
         raise ValueError(f"the margin must be above 0, not {margin}; give the smallest difference that matters")
@@ -63,7 +66,8 @@ def items_needed(margin: float, deviation: float, *, power: float = 0.8, design_
         return 2
 
     def reached(items: int) -> bool:
-        return paired_power(margin, deviation / math.sqrt(items), items) >= power
+        clusters = max(2.0, items * max(1.0, design_effect) / family) if family else items
+        return paired_power(margin, deviation / math.sqrt(items), clusters) >= power
 
     return math.ceil(round(_smallest(reached) * max(1.0, design_effect), 6))
 

@@ -4,10 +4,10 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from msgspec import Struct
+from msgspec import Struct, structs
 from numpy.typing import ArrayLike
 
-from sociometer.core.measure import Interval
+from sociometer.core.measure import Interval, Measure
 from sociometer.statistics.agreement import intraclass
 from sociometer.statistics.correlation import few_families, row_correlations
 from sociometer.statistics.distributions import f_quantile, t_below
@@ -62,7 +62,7 @@ def cronbach_alpha(table: ArrayLike, stories: Labels | None = None, *, families:
     codes, count = cluster_codes(stories, items)
     who = "people" if families is None else "distinct subjects"
     why = f"too few {who}: {subjects}, at least {MINIMUM_SUBJECTS} needed" * (subjects < MINIMUM_SUBJECTS)
-    why = "the items belong to one story, so that its parts cannot be compared" if count < 2 else why
+    why = "the items are one independent part, and at least two are needed" if count < 2 else why
     if why or np.ptp(scores.sum(axis=1)) == 0:
         return Reliability(None, None, subjects, items, why or "all subjects have the same total")
     member = np.eye(count)[codes]
@@ -104,6 +104,17 @@ def repeatability(table: ArrayLike, items: Sequence[str] = (), stories: Labels |
 def standard_error_of_measurement(deviation: float, reliability: float) -> float:
     """SD √(1 − reliability): the standard deviation of observed scores around the true score."""
     return deviation * math.sqrt(max(0.0, 1 - reliability))
+
+
+def error_of_measurement(deviation: float, alpha: Reliability | Measure) -> Measure:
+    """The standard error of measurement, with the ends of alpha's interval; no value if alpha is not above 0."""
+    if alpha.value is None or alpha.value <= 0:
+        return Measure("sem", None)
+    error, ends, around = standard_error_of_measurement(deviation, alpha.value), None, alpha.interval
+    if around is not None and around.low is not None and around.high is not None:
+        low, high = (standard_error_of_measurement(deviation, end) for end in (around.high, around.low))
+        ends = structs.replace(around, low=low, high=high, method=f"{around.method} through SD √(1 − alpha)")
+    return Measure("sem", error, interval=ends, items=alpha.items)
 
 
 def _table(table: ArrayLike) -> Floats:

@@ -16,6 +16,7 @@ from msgspec import Struct
 
 from sociometer.core.lazy import lazy
 from sociometer.core.measure import Interval
+from sociometer.core.stopping import UNDECIDED
 from sociometer.statistics.agreement import spearman
 from sociometer.statistics.distributions import normal_below, normal_quantile
 from sociometer.statistics.intervals import Floats
@@ -33,7 +34,6 @@ FUTILE = 0.03
 """A run is futile if a verdict at its end is less likely than this, given what was seen."""
 FIRST_FUTILE = 0.4
 """The share of the items before which no run is called futile."""
-UNDECIDED = "cannot be decided"
 _POINTS = 401
 _HIGHEST = 1 - 1e-12
 

@@ -46,13 +46,12 @@ class Book:
             turn_on_wal(self._file)
             for pragma in (f"synchronous = {SYNCHRONOUS}", "foreign_keys = ON"):
                 self._file.execute(f"PRAGMA {pragma}")
-            with self.changing():
-                present = int(self._file.execute("PRAGMA user_version").fetchone()[0])
-                for step in steps[present:]:
-                    for statement in step.split(";"):
-                        self._file.execute(statement)
-                if present < len(steps):
-                    self._file.execute(f"PRAGMA user_version = {len(steps)}")
+            while (present := int(self._file.execute("PRAGMA user_version").fetchone()[0])) < len(steps):
+                with self.changing():  # only a book to bring up to date waits for others who write
+                    if self._file.execute("PRAGMA user_version").fetchone()[0] == present:
+                        for statement in steps[present].split(";"):
+                            self._file.execute(statement)
+                        self._file.execute(f"PRAGMA user_version = {present + 1}")
             if present > len(steps):
                 raise StoreError(f"{self._path}: written by a newer Sociometer; upgrade to read it.")
 

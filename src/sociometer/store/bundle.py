@@ -173,7 +173,9 @@ def plan_text(manifest: Manifest) -> str:
     """
     config, machine = manifest.config.only("planned"), {"python_version": "", "platform": "", "imported": False}
     roles = {role: structs.replace(one, later_code=()) for role, one in manifest.roles.items()}
-    return _encode(structs.replace(manifest, config=config, roles=roles, **machine)).decode()
+    written = _encode(structs.replace(manifest, config=config, roles=roles, **machine))
+    # as whoever reads the file writes it: msgspec leaves out a default only if it is the same object
+    return _encode(msgspec.json.decode(written, type=Manifest)).decode()
 
 
 def plan_digest(manifest: Manifest) -> str:
@@ -239,9 +241,8 @@ def _rows(path: Path) -> Iterator[BundledRow | _End]:
     except (BundleError, Difference):
         raise
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, UsageError) as error:
-        raise _unreadable(
-            path, f"line {number} cannot be read ({error})" if number > 1 else "it is another file"
-        ) from None
+        why = f"line {number} cannot be read ({error})" if number > 1 else "it is another file"
+        raise _unreadable(path, why) from None
     if last is None:
         raise _unreadable(path, "its end is missing")
     if (last.rows, last.root) != (len(digests), digest(digests)):
@@ -267,11 +268,8 @@ def _lines(path: Path) -> Iterator[bytes]:
             while line := stream.readline(_MOST_LINE + 1):
                 read, count = read + len(line), count + 1
                 if len(line) > _MOST_LINE or read > _MOST_BYTES or count > _MOST_ROWS:
-                    raise _unreadable(
-                        path,
-                        f"it is larger than {_MOST_BYTES >> 30} GB, {_MOST_ROWS:,} rows, or {_MOST_LINE >> 20} MB in"
-                        " a row",
-                    )
+                    most = f"{_MOST_BYTES >> 30} GB, {_MOST_ROWS:,} rows, or {_MOST_LINE >> 20} MB in a row"
+                    raise _unreadable(path, f"it is larger than {most}")
                 if not line.endswith(b"\n"):
                     raise _unreadable(path, "its end is missing")
                 yield line

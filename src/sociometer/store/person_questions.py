@@ -16,6 +16,11 @@ from sociometer.core.errors import UsageError
 _RANGE = re.compile(r"(-?\d+(?:\.\d+)?)\.\.(-?\d+(?:\.\d+)?)")
 _JOINED = re.compile(r"([^;]+?)[\s:,]+((?:number|scale|choice|text|required|hidden|panel)(?: -?\d.*| .*\|.*)?)")
 """A kind that no semicolon keeps apart from the name: “age number”, “sex: choice f|m”."""
+_LISTED = re.compile(
+    r"(?!.*;\s*(?:text|hidden|panel|scale|number|only|choice[^;]*\|))([^;:(]+?)\s*[;:(]\s*"
+    r"(?:choice\s+)?((?P<low>\d+)\s*(?:-|–|to)\s*(?P<high>\d+)|[^;:()/|,]+(?:[/|,][^;:()/|,]+)+)\)?(;.*)?"
+)
+"""Answers without a kind, or in another form: “sex: male/female”, “age; 18-99”."""
 _MOST_STEPS = 20
 _HOW = (
     "NAME, then any of '; number 18..99', '; choice a|b|c', '; scale 1..7 not at all|very', '; text', '; required',"
@@ -63,11 +68,13 @@ class PersonQuestion(Struct, frozen=True):
 
 def checked_question(written: str) -> str:
     """A new question as written; a UsageError if its kind is in its name or it admits nobody, as stored ones may be."""
-    if joined := _JOINED.fullmatch(written):
-        raise UsageError(
-            f"--ask '{written}': a semicolon separates the name and the kind; write '{joined[1]}; {joined[2]}', or"
-            f" '{written}; text' for a line of text with this name."
-        )
+    if (found := _JOINED.fullmatch(written) or _LISTED.fullmatch(written)) is not None:
+        kind = found[2]
+        if found.re is _LISTED:
+            ends = f"number {found['low']}..{found['high']}" if found["low"] else ""
+            kind = (ends or f"choice {'|'.join(map(str.strip, re.split('[/|,]', kind)))}") + (found[5] or "")
+        text = "" if ";" in written else f", or '{written}; text' for a line of text with this name"
+        raise UsageError(f"--ask '{written}' is not understood; write '{found[1]}; {kind}'{text}.")
     if (question := person_question(written)).admits_nobody:
         raise UsageError(f"--ask '{written}' screens everybody out: no allowed answer is '{question.only}'.")
     return written

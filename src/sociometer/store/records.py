@@ -9,6 +9,7 @@ from msgspec import Struct
 from sociometer.core.card import Card
 from sociometer.core.config import RunConfig
 from sociometer.core.conversation import SUBJECT, Identity, Message, Usage
+from sociometer.core.settings import Settings, without_folders
 from sociometer.core.task import WhoseItems
 
 
@@ -72,6 +73,13 @@ class Manifest(Struct, frozen=True, omit_defaults=True):
     def other_roles(self) -> dict[str, str]:
         """The labels of the models in the roles besides the subject."""
         return {role: one.label for role, one in self.roles.items() if role != SUBJECT}
+
+    def shown_settings(self, card: Card) -> Settings:
+        """The settings that its items follow, as tables show them: paths without their folders."""
+        config = self.config
+        own = config.official and {*config.tasks} <= {*card.default_tasks(official=True)}
+        idle = {one.name for one in card.setting if one.bundled and own}
+        return without_folders(card.setting, {name: one for name, one in config.settings.items() if name not in idle})
 
     @property
     def whose_items(self) -> WhoseItems:

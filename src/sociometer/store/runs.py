@@ -325,7 +325,7 @@ def _told_apart(records: Sequence[RunRecord]) -> Iterator[str]:
     for one in records:
         config, items = one.manifest.config, f"{one.manifest.whose_items} items"
         others = [other.manifest.config.settings for other in records if other.instrument == one.instrument]
-        given = {**config.settings, **({"limit": config.limit} if config.limit else {})}
+        given = {name: value for name, value in {**config.settings, "limit": config.limit}.items() if value is not None}
         own = [f"{name} {value}" for name, value in given.items() if any(each.get(name) != value for each in others)]
         own += [f"a step of '{config.step_of}'"] if config.step_of else []
         made = datetime.fromtimestamp(one.created, UTC).strftime("%Y-%m-%d %H:%M")

@@ -16,9 +16,9 @@ from sociometer.core.instrument import Instrument
 from sociometer.core.measure import Measure, Summary
 from sociometer.core.reply_summary import scored_as, scored_replies, summarised
 from sociometer.core.session import DrawnRequest, Vectors
-from sociometer.core.settings import Settings, without_folders
+from sociometer.core.settings import Settings
 from sociometer.core.stopping import StoppingRecord
-from sociometer.core.task import AnyRun, Episode, Failure, Item, RunView, Score, Task, order_of_play
+from sociometer.core.task import AnyRun, Episode, Failure, Item, RunView, Score, Task, asked_items, order_of_play
 from sociometer.core.words import grouped, sentence
 from sociometer.store.past_tasks import past_measures, with_past_tasks
 from sociometer.store.place import StorePlace
@@ -137,11 +137,7 @@ class StoredRun:
     @property
     def settings(self) -> Settings:
         """The settings of the run for tables and pages, with how the subject answered; paths without their folders."""
-        config, card = self.manifest.config, self._instrument.card
-        own = config.official and {*config.tasks} <= {*card.default_tasks(official=True)}
-        idle = {one.name for one in card.setting if one.bundled and own}
-        shown = {**without_folders(card.setting, config.settings), **config.ways}
-        return Settings({name: value for name, value in shown.items() if name not in idle})
+        return Settings({**self.manifest.shown_settings(self._instrument.card), **self.manifest.config.ways})
 
     def count_replies(self) -> int:
         """How many replies of the subject this run stored; 0 if it needed no server."""
@@ -162,6 +158,11 @@ class StoredRun:
     def people(self) -> int:
         """How many people are the subject together; 0 for a run of one subject."""
         return 0
+
+    @property
+    def members(self) -> tuple[str, ...]:
+        """The runs that it consists of: those of the people of a study, or itself."""
+        return (self.id,)
 
     def finished(self, task: str) -> set[tuple[str, int]]:
         """The item ids and repeats of a task that have an outcome."""
@@ -247,29 +248,17 @@ class StoredRun:
 
     def _whole_view(self, task: str, scored: bool) -> AnyRun:
         found = self.task(task)
+        until, manifest = self.manifest.config.until, self.manifest
         return RunView(
-            lambda: self._store.episodes.walk(self.id, found, scored=scored),
-            self.settings,
-            subject=self.subject,
-            roles={name: role.label for name, role in self.manifest.roles.items()},
-            norm=self.manifest.norms.get(found.name),
-            run=self.id,
-            stand_ins=self.stand_ins,
-            times=self._times(found.name),
-            announced=until.models if (until := self.manifest.config.until) and until.checkpoint else 1,
-            name=self.subject,
-            task=found.name,
-            card=self._instrument.card,
-            version=self.version,
-            created=self.created,
-            status=self.status,
-            why_ended=self.why_ended,
-            whose_items=self.manifest.whose_items,
-            as_in_paper=self.manifest.config.official,
-            baseline=SUBJECT in self.manifest.roles and self.manifest.roles[SUBJECT].identity.wire == "baseline",
-            people=self.people,
-            others="; ".join(self._instrument.notices(self.manifest.other_roles, {}, self.version)),
-        )
+            lambda: self._store.episodes.walk(self.id, found, scored=scored), self.settings, subject=self.subject,
+            roles={name: role.label for name, role in manifest.roles.items()}, norm=manifest.norms.get(found.name),
+            run=self.id, stand_ins=self.stand_ins, times=self._times(found.name),
+            announced=until.models if until and until.checkpoint else 1, name=self.subject, task=found.name,
+            card=self._instrument.card, version=self.version, created=self.created, status=self.status,
+            why_ended=self.why_ended, whose_items=manifest.whose_items, as_in_paper=manifest.config.official,
+            baseline=SUBJECT in manifest.roles and manifest.roles[SUBJECT].identity.wire == "baseline",
+            people=self.people, others="; ".join(self._instrument.notices(manifest.other_roles, {}, self.version)),
+        )  # fmt: skip
 
     def _times(self, task: str) -> tuple[float, ...]:
         """The shares of the items that a rule has looked at; without a verdict, the share played so far too."""
@@ -371,10 +360,29 @@ class StoredRun:
         name, ended = self.task(task).name, self.record.status is not RunStatus.PLAYING
         return (self._store.runs.summary(self.id, name) if ended else None) or self.made_summary(name)
 
+    @property
+    def tests(self) -> set[str]:
+        """The tasks that `run` plays if none is named; the others are analyses of stored runs."""
+        return {one for which in (False, True) for one in self._instrument.card.default_tasks(official=which)}
+
+    def part_of_paper(self, task: str) -> str:
+        """Which part of the paper's items the numbers of a task come from; empty if all, or if it has other items."""
+        manifest, items = self.manifest, self._store.episodes.items
+        card = next((one for one in self._instrument.card.task if one.name == task and self.official), None)
+        if card is None:
+            return ""
+        limit, played = manifest.config.limit or 0, sorted(self.counted_items(task))
+        stored = (items(run, task, played).values() for run in self.members if card.paper_clusters)
+        clusters = {msgspec.json.decode(one, type=Item).cluster for each in stored for one in each}
+        cut = 0 < limit <= manifest.shuffled.get(task, limit) or bool(manifest.config.items or self.part(task))
+        has = asked_items(played), len(clusters), manifest.data_files
+        return card.part_of_paper(*has, cut=cut and task in self.tests)
+
     def items_note(self, task: str) -> str:
-        """What a task has in place of the paper's items; empty if it has these, or bundled items."""
-        items = self._whole_view(task, scored=False).item_set
-        return f"{task} has {items}." if ":" in items else ""
+        """Which items a task has that are not all of the paper's; empty if it has these, or bundled items."""
+        view = self._whole_view(task, scored=False)
+        items = view.item_set if ":" in view.item_set else self.part_of_paper(task)
+        return f"{task} has {items}." if items else ""
 
     def past_note(self, task: str = "") -> str:
         """Whose numbers a task has that the installed version of the instrument does not have; empty for others."""
@@ -386,7 +394,8 @@ class StoredRun:
 
     def summarised(self, task: str = "") -> AnyRun:
         """The view of a task with its summary."""
-        return structs.replace(self.view(task), summary=self.summary(task))
+        view = self.view(task)
+        return structs.replace(view, summary=self.summary(task), part=self.part_of_paper(view.task))
 
     def rescore(self, task: str = "") -> Summary:
         """Recompute all scores and the summary from stored outcomes, under the run's lock and in one transaction."""

@@ -272,7 +272,7 @@ class StudyBook(Book):
         with self.changing():
             if known := self.of_panel(study, about):
                 return known, ""
-            places = places or (self._assigned(study) if study.talks else ())
+            places = places or (self._assigned(study) if study.talks and not screened else ())
             who = f"p-{new_letters(6)}"
             made = Participant(who, study.name, time.time(), about, screened_out=screened, places=places)
             row = (who, study.name, self.hashed(code), msgspec.json.encode(made))

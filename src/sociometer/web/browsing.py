@@ -15,33 +15,32 @@ from msgspec import Struct, structs
 from sociometer.core.card import Card, MeasureCard
 from sociometer.core.config import model_label
 from sociometer.core.conversation import SUBJECT
-from sociometer.core.errors import NotFound, StoreError, UsageError, unknown
+from sociometer.core.errors import NotFound, SociometerError, UsageError, unknown
 from sociometer.core.instrument import Instrument
 from sociometer.core.language import ENGLISH
 from sociometer.core.measure import Cell, Figure, Summary, Table
-from sociometer.core.task import SERIES, TASK, AnyRun, Episode, Score
-from sociometer.core.words import plural, texts_in_item
+from sociometer.core.task import OF_ANALYSES, SERIES, TASK, AnyRun, Episode, Score
+from sociometer.core.words import texts_in_item
 from sociometer.engine.run_options import chosen_items
 from sociometer.reporting.evidence import TranscriptLine, beside, transcript_lines
 from sociometer.reporting.figures import run_figures
 from sociometer.reporting.plot import drawn
 from sociometer.reporting.progress import cost_in_words
-from sociometer.results.candidates import contamination_note, run_labels
+from sociometer.results.candidates import run_labels
 from sociometer.results.choice import ChosenRuns, find_run
 from sociometer.results.comparison import compare
 from sociometer.results.comparison_tables import row_values
-from sociometer.results.corrected import correction_note, corrections
 from sociometer.results.groups import runs_of_people, study_run, takings
 from sociometer.results.leaderboard import comparable, leaderboard_sentence, leaderboard_table, shared_intervals
 from sociometer.results.runs import beside_people, candidates, rank_runs
-from sociometer.results.summaries import ADVICE, other_options, rule_sentences
+from sociometer.results.summaries import ADVICE, measure_rows, notes_beside, other_options, rule_sentences
 from sociometer.results.verdicts import Comparison
 from sociometer.results.wording import adjusted_for, comparison_table
 from sociometer.statistics.chart_theme import Mode
-from sociometer.statistics.formatting import chance_of, common_decimals, estimate, interval_text, number
+from sociometer.statistics.formatting import common_decimals, estimate, number
 from sociometer.store.episodes import ScoredEpisode
 from sociometer.store.place import StorePlace
-from sociometer.store.records import RunRecord, RunStatus, changed_code
+from sociometer.store.records import RunRecord, RunStatus
 from sociometer.store.runs import RunSearch
 from sociometer.store.store import Store
 from sociometer.store.stored_run import StoredRun, first_score, state_of, status_of, why_ended
@@ -56,8 +55,6 @@ MOST_PAGES = 10_000
 WIDTHS = (640, 340)
 LEAST_TITLE, LONGEST_TITLE = 25, 90
 """A text of an item with fewer bytes is a name or a kind; one with more letters is cut."""
-OF_ANALYSES = frozenset({"picked"})
-"""Labels that only analyses use."""
 ORDERS = {
     "difference": "largest difference",
     "first": "{first} ahead of {second}",
@@ -162,6 +159,7 @@ def run_row(
     status, card = status_of(store, record), record.manifest.card or viewed.cards.get(record.instrument)
     roles = ((role, one) for role, one in record.manifest.roles.items() if role != SUBJECT)
     others = {role: one.label + " (stand-in)" * bool(one.identity.stand_in) for role, one in roles}
+    so_far = partial(_so_far, viewed, record.id, (done, failed)) if status is not record.status else None
     return RunRow(
         id=record.id, name=record.name, instrument=record.instrument, subject=record.tested,
         model="" if spec in (record.subject, "") else spec,
@@ -175,33 +173,40 @@ def run_row(
         items=f"{whose} items" if whose in ("official", "own") else "",
         options=tuple(other_options(record, card, card.task_title)) if card else (),
         again=tuple(chosen_items(record.manifest.config, card)) if card and not record.manifest.imported else (),
-        **_score(card, summary_of or partial(store.runs.summary, record.id), record),
+        **_score(card, summary_of or so_far or partial(store.runs.summary, record.id), record),
     )  # fmt: skip
+
+
+@lru_cache(maxsize=400)
+def _so_far(viewed: ViewedStore, run: str, state: State, task: str) -> Summary | None:
+    """The summary of a run whose process was killed; `state` says how much of it is stored."""
+    with viewed.opened() as store:
+        return viewed.run(store, run).kept_summary(task)
 
 
 def _score(card: Card | None, summary_of: Callable[[str], Summary | None], record: RunRecord) -> dict[str, str]:
     try:
-        found = first_score(summary_of, record, card) if card and record.status is not RunStatus.PLAYING else None
-    except StoreError:
+        found = first_score(summary_of, record, card) if card else None
+    except SociometerError:
         return {"score": "damaged"}
     if card is None or found is None:
         return {}
     known, measure, summary = found
     if known.task == TASK:  # its numbers are no scores of the subject
         return {"measure": str(summary.series[SERIES]["note"])} if SERIES in summary.series else {}
-    chance = chance_of(known, card, summary, on_official=record.manifest.whose_items != "bundled")
+    elsewhere = record.manifest.whose_items != "bundled"
+    row = next(one for one in measure_rows(summary, card, known.task, elsewhere=elsewhere) if one.measure is measure)
     norms = {one.name: one for one in card.measures_of(known.task) if one.on_norm}
     on_norm = (one for one in summary.measures if one.name in norms and not one.group and one.value is not None)
     told = [f"{norms[one.name].title} {estimate(one.value, norms[one.name].unit, one.interval)}" for one in on_norm]
-    few = "items" if measure.interval is None else plural(measure.interval.scarce("item"))
     unread = f", {measure.unreadable} unreadable" if 2 * measure.unreadable > measure.items else ""
     return {
         "measure": known.title + unread,
         "better": known.better,
         "on_norm": ", ".join(told),
-        "score": number(measure.value, known.unit, interval=measure.interval),
-        "bounds": interval_text(measure.interval, known.unit, f"too few {few} for an interval"),
-        "chance": "" if chance is None else number(chance, known.unit),
+        "score": row.value,
+        "bounds": row.interval,
+        "chance": row.chance_text or "",
     }
 
 
@@ -376,17 +381,13 @@ def read_head(viewed: ViewedStore, run: str) -> RunHead:
 
 
 def read_summary(viewed: ViewedStore, run: str, task: str) -> Summary:
-    """The numbers of a run's task, with notes on contamination and on corrections by people."""
+    """The numbers of a run's task, with all notes on them."""
     with viewed.opened() as store:
         stored = viewed.run(store, run)
-        summary = stored.summary(task)
-        by_people = (correction_note(one) for one in corrections(stored) if one.task == task)
-        checked = contamination_note(stored, task)
-        kept, rules = (note for note in summary.notes if not note.startswith(ADVICE)), rule_sentences(stored)
+        summary, rules = stored.summary(task), rule_sentences(stored)
+        kept = (note for note in notes_beside(stored, task, summary) if not note.startswith(ADVICE))
         own = (next((rule for rule in rules if rule.startswith(note.rstrip("."))), note) for note in kept)
-        return structs.replace(
-            summary, notes=(*((checked,) if checked else ()), *changed_code(stored.manifest), *own, *by_people)
-        )
+        return structs.replace(summary, notes=tuple(own))
 
 
 def read_items(viewed: ViewedStore, run: str, task: str, shown: str, words: str, at: int) -> ItemList:

@@ -179,7 +179,7 @@ def reply_of(wanted: AnswerFormat, given: Mapping[str, str], texts: PeopleTexts 
     match wanted:
         case Allocation(options=options, total=total):
             points = _points(wanted, given)
-            if not math.isclose(sum(points), total, abs_tol=1e-9):
+            if sum(points) != total or any(not (2 * one).is_integer() for one in points):
                 raise BadForm("must sum")
             return "\n".join(f"{option}: {value:g}" for option, value in zip(options, points, strict=True))
         case Schema(schema=schema):

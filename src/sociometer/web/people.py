@@ -8,7 +8,7 @@ from msgspec import structs
 
 from sociometer.core.errors import UsageError, unknown
 from sociometer.core.measure import Figure, Interval
-from sociometer.core.words import grouped, listed
+from sociometer.core.words import grouped, listed, plural
 from sociometer.engine.run_options import chosen_items
 from sociometer.reporting.people import scores_in_words
 from sociometer.results.comparison import compare
@@ -19,7 +19,7 @@ from sociometer.results.runs import candidates
 from sociometer.results.summaries import finding
 from sociometer.results.verdicts import Comparison
 from sociometer.statistics.charts import DensityPoint, Mark, density_chart
-from sociometer.statistics.formatting import column_decimals, number
+from sociometer.statistics.formatting import column_decimals, estimate, number
 from sociometer.statistics.people import histogram
 from sociometer.store.records import RunStatus
 from sociometer.store.runs import RunSearch
@@ -48,7 +48,8 @@ def read_people(viewed: ViewedStore, name: str, task: str, words: Words) -> dict
             more = {"page": runs.get(one.id), "about": row[len(columns) :]}
             people.append({**dict(zip(columns, row, strict=False)), **more})
         known = {"name": name, "card": instrument.card, "task": task, "tasks": tasks, "taken": taking.study}
-        known["again"] = chosen_items(config, instrument.card)
+        known["again"], parts = chosen_items(config, instrument.card), plural(instrument.card.cluster_of(task))
+        known["parts"] = f"ten {parts}"
         digits = {key: column_decimals(people, key, card.unit) for key, card in measures.items()}
         return {**known, "people": people, "measures": [*measures.values()], "number": number, "digits": digits}
 
@@ -78,14 +79,14 @@ def read_results(viewed: ViewedStore, name: str, task: str) -> dict[str, Any]:
         for subject, its in grouped(tried).items():
             # the run with the most shared items, of several the newest
             run, found = max(its, key=lambda one: sum(row.paired.items for row in one[1].primary_rows[:1]))
-            known, rows = run.summary(task).find(card.name), found.primary_rows
+            known, rows, score = run.summary(task).find(card.name), found.primary_rows, number(None, card.unit)
             unread = known is not None and 2 * known.unreadable > known.items
-            if rows or unread:
-                models.append((run.record, found, number(rows[0].paired.second if rows else None, card.unit)))
-            if rows and not unread:
+            if rows:
                 both = comparable((whole, *candidates([run], task)), card.name, what="compared")
-                around = shared_intervals(both)[1]
-                marks.append(Mark(subject, rows[0].paired.second, subject, around.low, around.high))
+                around, value = shared_intervals(both)[1], rows[0].paired.second
+                score = estimate(value, card.unit, around)
+                marks += [] if unread else [Mark(subject, value, subject, around.low, around.high)]
+            models += [(run.record, found, score)] if rows or unread else []
             apart = ((one.refused, other.reference) for other, one in its if not (unread and other is run))
             left_out += [one for one in apart if one[0]]
         columns = [*map(DensityPoint, edges, [*counts, counts[-1]])]

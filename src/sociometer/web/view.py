@@ -13,6 +13,7 @@ from aiohttp import web
 from sociometer.core.card import Card, MeasureCard
 from sociometer.core.errors import UsageError, hint, unknown
 from sociometer.core.instrument import Instrument
+from sociometer.core.task import OF_ANALYSES
 from sociometer.engine.replay import export_bundle
 from sociometer.reporting.plot import drawn
 from sociometer.results.export import export_runs
@@ -130,7 +131,7 @@ def _orders(measure: MeasureCard | None) -> dict[str, str]:
 
 
 def _group_text(facets: Mapping[str, str]) -> str:
-    return group_text({name: level for name, level in facets.items() if name not in browsing.OF_ANALYSES})
+    return group_text({name: level for name, level in facets.items() if name not in OF_ANALYSES})
 
 
 @only(OWNER)

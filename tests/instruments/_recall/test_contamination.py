@@ -5,6 +5,7 @@ import json
 import pytest
 
 from instruments._recall.subjects import Subject
+from servers.faults import Fault
 from sociometer.cli.main import run_command
 from sociometer.core.prompts import Prompts
 from sociometer.core.settings import Settings
@@ -103,6 +104,17 @@ def test_a_subject_that_refuses_everything_leaves_the_question_open(cli, openai_
     assert not found and "cannot tell" in said["finding"] and "no sign" not in said["finding"]
     assert any("Second half, word for word: 24 of 24 replies contain no answer" in note for note in said["notes"])
     assert not any("count in the score" in note for note in said["notes"]), "there is no score"
+
+
+def test_failed_items_are_counted_beside_the_gain_that_lacks_them(cli, openai_server, public):
+    openai_server.say = Subject(public["sesi"])
+    openai_server.fault_of = lambda number: Fault(400, "not this text") if number % 5 == 4 else None
+    code, _, err = cli("sesi", "contamination", "--official", "--limit", "12", "--json")
+    assert code == 4, err
+    _, out, _ = cli("show", "last", "--json", model=False)
+    rows = [one for one in json.loads(out)["summaries"]["recall"]["measures"] if not one["group"]]
+    gains = {one["name"]: one["errors"] for one in rows}
+    assert all(count > 0 for count in gains.values()) and sum(gains.values()) >= 8, gains
 
 
 def test_few_pairs_are_called_pairs_and_nothing_is_explained_that_is_not_shown(cli, openai_server, public):

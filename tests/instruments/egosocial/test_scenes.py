@@ -1,6 +1,7 @@
 """The static scenarios played to the end: what is asked, how it is scored, what the summary says."""
 
 import asyncio
+import json
 
 import pytest
 
@@ -199,7 +200,12 @@ def test_paired_contrasts_of_our_own_items_are_drawn():
         summarised_run("r", task, "guesser", {}, show("baseline/random", {"stories": 2}).summarise(task))
         for task in ("generated", "counterfactual", "worlds")
     ]
-    assert {figure.name for figure in INSTRUMENT.figures(runs)} == {"generated-gain", "counterfactual-gap"}
+    drawn = {figure.name: json.dumps(figure.chart) for figure in INSTRUMENT.figures(runs)}
+    assert set(drawn) == {"generated-gain", "counterfactual-gap"}
+    assert (
+        '"order: 1"' in drawn["generated-gain"] and "First \\u2212 third person, in points" in drawn["generated-gain"]
+    )
+    assert all("' %'" not in chart for chart in drawn.values())
 
 
 def references(figure):

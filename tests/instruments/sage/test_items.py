@@ -5,6 +5,7 @@ from collections import Counter
 import pytest
 
 import sociometer as sm
+from sociometer.cli.main import run_command
 from sociometer.core.errors import DataError
 from sociometer.instruments.sage.items import PROFILES, bundled, read_built, read_profiles
 from sociometer.instruments.sage.person.emotion import CARDS, INTENTIONS, find_leak, intention_of_task
@@ -110,11 +111,17 @@ def test_a_profile_speaks_of_the_person_in_the_third_person_only():
         assert not re.search("[你我]", card.sentence("zh")), card.key
 
 
-def test_the_language_of_the_bundled_scenarios_is_no_setting_of_a_run_of_official_ones(tmp_path, official):
+def test_the_language_of_the_bundled_scenarios_is_no_setting_of_a_run_of_official_ones(tmp_path, official, capsys):
     given = {"model": "baseline/random", "limit": 1, "store": tmp_path / "s.db"}
     bundled = sm.run("sage", **given)
     own = sm.run("sage", official=True, data=official.parent, **given)
     assert chosen_settings(bundled.view())["language"] == "en" and "language" not in chosen_settings(own.view())
     assert "language" not in run_json(own)["manifest"].config.settings
     assert own.manifest.config.settings["language"] == "en", "the record stays as it is"
+    for other in ({}, {"official": True, "data": official.parent}):
+        sm.run("sage", settings={"language": "all"}, **given, **other)
+    assert run_command(["runs", "--store", str(tmp_path / "s.db")]) == 0
+    listed = [line for line in capsys.readouterr().out.splitlines() if line.startswith("sage-")]
+    both, theirs = listed[2:]
+    assert "language en and zh, limit 1" in both and "language" not in theirs and "official items" in theirs
     assert run_labels([bundled, own]) == {bundled.id: "baseline/random", own.id: "baseline/random (official items)"}

@@ -67,6 +67,17 @@ def test_figure_12_shows_one_persons_first_exchange_with_every_model(pack):
     assert all(row["Reply"] and row["Emotion after"] for row in rows)
 
 
+def test_table_3_of_a_rehearsal_says_what_gives_a_score_and_has_no_column_without_a_value(tmp_path, capsys):
+    store = ("--store", str(tmp_path / "s.db"))
+    assert run_command(["run", "sage", "--model", "baseline/first", "--limit", "1", *store]) == 0
+    capsys.readouterr()
+    assert run_command(["paper", "tables", "sage", "all", "--to", str(tmp_path / "p"), "--json", *store]) == 0
+    (found,) = (part for part in json.loads(capsys.readouterr().out)["data"]["parts"] if part["label"] == "Table 3")
+    assert "No score of baseline/first: sociometer run sage" in found["missing"]
+    written = (tmp_path / "p" / "table-3.tex").read_text(encoding="utf-8")
+    assert "Arena" not in written and "which ranks the scenarios leave open" in written
+
+
 def test_r_of_figures_3_and_4_is_in_a_table():
     measured = ((20.0, 30.0, 2.0), (50.0, 55.0, 3.5), (80.0, 90.0, 3.0), (60.0, 70.0, 4.0))
     runs = tuple(

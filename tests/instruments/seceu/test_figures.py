@@ -6,6 +6,7 @@ from functools import cache
 
 import pytest
 import vl_convert
+from msgspec import structs
 
 from fake_runs import summarised_run
 from sociometer.core.measure import Summary
@@ -33,6 +34,14 @@ def test_every_chart_draws_on_bundled_items(rehearse):
     for figure in made:
         if figure.chart is not None:
             assert "<svg" in picture(json.dumps(figure.chart))
+
+
+def test_even_allocations_of_different_items_have_lines_of_different_names(rehearse):
+    whole, part = (summarised(rehearse, name) for name in ("baseline/even", "baseline/random"))
+    summary = structs.replace(part.summary, series={**part.summary.series, "hedger": {"distance": 2.5}})
+    assert "even allocation, " not in json.dumps(figures([whole])[0].chart)
+    drawn = json.dumps(figures([whole, structs.replace(part, summary=summary)])[0].chart)
+    assert "even allocation, 2.50" in drawn and len(set(re.findall(r"even allocation, [\d.]+", drawn))) == 2
 
 
 def test_subjects_share_one_table_and_the_lines_for_comparison_stand_once(rehearse):

@@ -89,9 +89,11 @@ def test_similarity_leaves_the_person_out_of_the_template():
 def test_the_same_four_numbers_throughout_are_left_out():
     _, people = simulate(30, 5)
     lazy = Person("lazy", dict.fromkeys(SCENARIOS, (2.5, 2.5, 2.5, 2.5)))
-    made = build_norm([*people, lazy], SCENARIOS, name="sim", sample="")
+    made = build_norm([*people, lazy], SCENARIOS, name="sim", sample="31 people")
     assert list(made.people) == people
     assert made.norm.people == 30
+    why = "1 person left out for the same four numbers in at least 95 % of the stories"
+    assert made.norm.sample == f"31 people; {why}"
 
 
 def test_a_few_gaps_are_borne():
@@ -113,8 +115,8 @@ def test_too_few_people_are_counted_with_why_they_were_left_out():
     with pytest.raises(UsageError) as refused:
         build_norm([*people, *lazy], SCENARIOS, name="few", sample="")
     assert str(refused.value) == (
-        "9 of 11 people remain; a norm needs at least 10."
-        " Excluded for giving the same four numbers in at least 95% of the stories: 2 people."
+        "9 of 11 people remain; a norm needs at least 10;"
+        " 2 people left out for the same four numbers in at least 95 % of the stories."
     )
 
 

@@ -6,6 +6,7 @@ import pytest
 
 from fake_runs import summarised_run
 from simulated_people import SCENARIOS, simulated_people
+from sociometer.core.errors import DataError
 from sociometer.instruments.seceu.figures import figures
 from sociometer.instruments.seceu.norm import Norm, read_norm
 from sociometer.instruments.seceu.norming import build_norm
@@ -126,6 +127,15 @@ def test_the_figure_of_ones_own_norm_shows_its_people(rehearse, norm_file):
         assert "not released" not in made[name].caption
         assert "the distribution of the 300 people of the norm" in made[name].caption
         assert "not counted" not in str(made[name].chart["title"])
+
+
+def test_a_norm_file_with_the_percentiles_of_an_earlier_version_is_refused(tmp_path, norm):
+    scores = [score for score, _ in norm.score_below]
+    edges = tuple((float(np.quantile(scores, 1 - step / 1000)), step / 10) for step in range(1001))
+    path = tmp_path / "old.json"
+    path.write_bytes(msgspec.json.encode(msgspec.structs.replace(norm, score_below=edges)))
+    with pytest.raises(DataError, match=r"an earlier version counted the percentiles .* study norms STUDY --to FILE"):
+        read_norm(path)
 
 
 def test_a_norm_file_of_an_earlier_version_is_still_read(tmp_path, norm):

@@ -10,6 +10,8 @@ import pytest
 from rehearsal import Rehearsal
 from sociometer.cli.main import run_command
 from sociometer.core.errors import DataError
+from sociometer.core.settings import Settings
+from sociometer.core.task import Episode, Failure, RunView
 from sociometer.instruments import load
 from sociometer.instruments.sesi import errors, items
 from sociometer.models.presets import ModelOptions
@@ -57,6 +59,14 @@ def test_an_unreadable_verdict_is_in_no_share_and_counted():
     share = summary.measure("share", cause="other")
     assert (share.value, share.unreadable, share.errors) == (None, 0, 10), "the judge failed, not the subject"
     assert summary.notes[0] == "10 verdicts of the judge could not be read; they count as failed."
+
+
+def test_a_subject_whose_judgements_all_failed_has_a_row_for_each_cause():
+    item = errors.WrongAnswer(id="1", subject="model", situation="s", question="q", right="r", picked="p")
+    failed = Episode(item, 0, None, None, Failure("timeout", "no answer"))
+    summary = errors.summarise(RunView(lambda: iter([failed]), Settings({})))
+    found = summary.measure("share", cause="other", subject="model")
+    assert (found.value, found.errors) == (None, 1)
 
 
 def test_a_sheet_goes_out_and_comes_back(tmp_path):

@@ -36,6 +36,16 @@ def test_a_run_that_asks_for_something_else_does_not_count():
     assert first_table(run(0.4, items=20), run(0.5, wording="answer"))[0] == 40
 
 
+def test_a_score_under_a_personality_has_the_remarks_of_its_own_run():
+    high = structs.replace(run(0.6, condition="extraversion-high"), part="12 of the paper's 500 items")
+    given = PaperInput((run(0.5), high, structs.replace(run(0.4, condition="extraversion-low"), status="stopped")))
+    part = next(part for part in paper(given) if part.label == "Extended Data Table 2")
+    (row,) = (row for row in part.table.rows if not row.published)
+    few, ended = "extraversion-high: 12 of the paper's 500 items", "extraversion-low: the run is not finished"
+    assert row.remarks == (few, ended) and row.remarks_on(["Extraversion: Low"]) == (ended,)
+    assert row.remarks_on(["Control"]) == ()
+
+
 def answered(subject, right, official=True, item="q", stand_ins=()):
     """A control run of thirty items, the first `right` of them right."""
 

@@ -79,6 +79,8 @@ def test_the_gap_is_drawn_next_to_the_random_walks_and_in_shares_of_what_is_atta
     )
     summary = msgspec.structs.replace(runs[0].summary, measures=measures)
     drawn = {figure.name: figure for figure in figures([msgspec.structs.replace(runs[0], summary=summary)])}
+    for name in ("prosocial-gap", "prosocial-gap-attainable"):
+        assert ", in points" in str(drawn[name].chart) and "' %'" not in str(drawn[name].chart)
     assert "random walk, English" in str(drawn["prosocial-gap"].chart)
     assert "-0.063" in str(drawn["prosocial-gap"].chart)
     [dot] = drawn["prosocial-gap-attainable"].chart["data"]["values"]

@@ -14,7 +14,7 @@ from sociometer.instruments.egosocial.published.reproduce import published
 from sociometer.instruments.egosocial.scene import Scene
 from sociometer.statistics.chart_parts import ReferenceLine
 from sociometer.statistics.charts import Dot, dots_of, interval_chart
-from sociometer.statistics.formatting import told_chances
+from sociometer.statistics.formatting import group_text, told_chances
 
 _TITLES = {"table2": ("Table 2", "theory of mind"), "table3": ("Table 3", "socialization")}
 
@@ -59,20 +59,16 @@ def chance_lines(runs: Sequence[AnyRun], usual: float) -> list[ReferenceLine]:
 def _contrast(runs: Sequence[AnyRun], tasks: Sequence[str], name: str, facet: str, title: str) -> Iterator[Figure]:
     for task in tasks:
         dots = dots_of(
-            (measure.group.get(facet, "all"), measure, run.subject)
+            (group_text(measure.group) or "all", measure, run.subject)
             for run in runs
             for measure in run.summary.measures
             if run.task == task and measure.name == name and set(measure.group) <= {facet}
         )
         if dots:
-            chart = interval_chart(dots, title=title, domain=(-1, 1), references=[ReferenceLine("no difference", 0.0)])
-            named = card_of("egosocial").task_title(task)
-            yield Figure(
-                f"{task}-{name}",
-                f"{named}: {title}, paired",
-                "Positive values favour the first one named.",
-                chart=chart,
-            )
+            axis, zero = f"{title}, in points", [ReferenceLine("no difference", 0.0)]
+            chart = interval_chart(dots, title=axis, unit="share-points", domain=(-1, 1), references=zero)
+            named = f"{card_of('egosocial').task_title(task)}: {title}, paired"
+            yield Figure(f"{task}-{name}", named, "Positive values favour the first one named.", chart=chart)
 
 
 def figures(runs: Sequence[AnyRun]) -> Sequence[Figure]:

@@ -1,6 +1,6 @@
 """The paper's tables and figures, filled from runs for `sociometer paper`."""
 
-from collections.abc import Sequence
+from collections.abc import Container, Iterator, Sequence
 
 from msgspec import Struct, structs
 
@@ -65,6 +65,11 @@ class Column(Struct, frozen=True):
         return card_of("egosocial").task_card(self.task).substitutes
 
     @property
+    def head(self) -> PaperColumn:
+        """Its headings."""
+        return PaperColumn(self.heading + OURS * bool(self.ours), self.over, 1)
+
+    @property
     def name(self) -> str:
         """The name of its task in the paper."""
         return self.over or self.heading
@@ -93,15 +98,7 @@ def _table(given: PaperInput, label: str) -> PaperPart:
     runs = list(given.runs)
     tasks = {column.task for column in columns}
     subjects = grouped((run.name, run) for run in runs if run.task in tasks)
-    rows = [
-        PaperRow(
-            (subject, *(_cell(mine, column) for column in columns)),
-            given.facts(mine[0]).get("kind", ""),
-            tuple(dict.fromkeys(remark for run in mine for remark in _remarks(run))),
-            why_empty=_why_empty(mine, columns),
-        )
-        for subject, mine in subjects.items()
-    ]
+    rows = [row for played in subjects.values() for row in _rows(given, played, columns)]
     for row in published(PARTS[label]):
         who = "Human Performance" if row["model"] == PEOPLE else row["model"]
         kind = _KINDS.get(row["kind"], row["kind"])
@@ -111,20 +108,38 @@ def _table(given: PaperInput, label: str) -> PaperPart:
     play = f"Not played: {', '.join(lacking)}. Play: {hint('run egosocial --official --model MODEL --task TASK')}"
     grade = f"To grade the beliefs of blackjack: {hint('egosocial grade RUN')}"
     missing = [play] * bool(lacking) + [grade] * any(_UNGRADED in row.why_empty for row in rows)
-    heads = (PaperColumn(one.heading + OURS * bool(one.ours), one.over, 1) for one in columns)
     legend = " ".join(f"{OURS} {column.heading}: {column.ours}." for column in columns if column.ours)
-    table = PaperTable((PaperColumn("Methods"), *heads), tuple(rows), legend)
+    table = PaperTable((PaperColumn("Methods"), *(one.head for one in columns)), tuple(rows), legend)
     return PAPER.part(label, table=table, missing=". ".join(missing), remarks="; ".join(remarks))
 
 
-def _cell(runs: Sequence[AnyRun], column: Column) -> Estimate:
-    mine = [run for run in runs if run.task == column.task]
-    if column.task == "blackjack":  # people's grades before a judge's
-        mine = [
-            structs.replace(run, summary=Summary((found,))) for run in mine if (found := _graded(run)[0]).items
-        ] or mine
-    cells = [estimate(run, column.measure, scale=100, **column.group) for run in mine]
-    return next((cell for cell in cells if cell.value is not None), Estimate(None))
+def _rows(given: PaperInput, played: Sequence[AnyRun], columns: Sequence[Column]) -> Iterator[PaperRow]:
+    """The rows of a subject: a further run for a cell that has a number begins another row.
+
+    A remark that is not on all runs of a row has the name of its task.
+    """
+    found: list[dict[Column, AnyRun]] = []
+    for run in played:
+        own = [column for column in columns if column.task == run.task]
+        mine = dict.fromkeys([one for one in own if _cell(run, one).value is not None] or own, run)
+        if row := next((row for row in found if row.keys().isdisjoint(mine)), None):
+            row |= mine
+        else:
+            found.append(mine)
+    for row in found:
+        runs = list({id(run): run for run in row.values()}.values())
+        shared = set.intersection(*({*remarks_on(run)} for run in runs))
+        about = grouped((remark, one.head.name) for one, run in row.items() for remark in _remarks(run, shared))
+        cells = (_cell(row[one], one) if one in row else Estimate(None) for one in columns)
+        name = runs[0].name if len(found) == 1 else ", ".join(dict.fromkeys(run.subject for run in runs))
+        kind, why = given.facts(runs[0]).get("kind", ""), _why_empty(runs, columns)
+        yield PaperRow((name, *cells), kind, tuple(about), why_empty=why, about=about)
+
+
+def _cell(run: AnyRun, column: Column) -> Estimate:
+    if column.task == "blackjack" and (found := _graded(run)[0]).items:  # people's grades before a judge's
+        run = structs.replace(run, summary=Summary((found,)))
+    return estimate(run, column.measure, scale=100, **column.group)
 
 
 def _graded(run: AnyRun) -> tuple[Measure, int, int]:
@@ -145,16 +160,16 @@ def _why_empty(runs: Sequence[AnyRun], columns: Sequence[Column]) -> str:
     absent = dict.fromkeys(one.name for one in columns if one.task not in played)
     said = [f"not played: {', '.join(absent)}"] if absent else []
     blackjack = [one for one in columns if one.task == "blackjack" and one.task in played]
-    said += [_UNGRADED] if any(_cell(runs, one).value is None for one in blackjack) else []
+    said += [_UNGRADED] if any(_cell(run, one).value is None for run in runs for one in blackjack) else []
     return "; ".join(said)
 
 
-def _remarks(run: AnyRun) -> tuple[str, ...]:
-    """The remarks on a run, with its task if its items are not the paper's, or not all of them, or were not read."""
+def _remarks(run: AnyRun, shared: Container[str]) -> tuple[str, ...]:
+    """The remarks on a run, with its task if they are not `shared`, or about its items or replies."""
     of_task = (NOT_THE_PAPERS, run.part, unread_replies(run))
     columns = [column for column in COLUMNS if column.task == run.task]
     name = next(filter(None, (column.name for column in columns)), run.task)
-    said = [f"{name}: {remark}" if remark in of_task else remark for remark in remarks_on(run)]
+    said = [one if one in shared and one not in of_task else f"{name}: {one}" for one in remarks_on(run)]
     said += [f"{one.name}{OURS}: {one.ours}" for one in columns if one.ours]
     if run.task == "blackjack":
         found, people, tied = _graded(run)

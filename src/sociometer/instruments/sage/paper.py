@@ -7,6 +7,7 @@ from statistics import fmean
 
 from msgspec import structs
 
+from sociometer.core.errors import hint
 from sociometer.core.measure import Figure
 from sociometer.core.paper import (
     Estimate,
@@ -184,17 +185,12 @@ def _leaderboard(given: PaperInput) -> PaperPart:
         rows.append(PaperRow(cells, f"simulator {simulator}" if simulator else "", remarks_on(run)))
     rows += [
         printed(
-            row["model"],
-            row["date"],
-            row["rank"],
-            Estimate(float(row["score"])),
-            Estimate(float(row["success"])),
-            Estimate(float(row["failure"])),
-            row["arena_rank"],
-            row["arena_score"],
+            row["model"], row["date"], row["rank"],
+            *(Estimate(float(row[name])) for name in ("score", "success", "failure")),
+            row["arena_rank"], row["arena_score"],
         )
         for row in published("table3")
-    ]
+    ]  # fmt: skip
     columns = (
         PaperColumn("Name", "Model"),
         PaperColumn("Date", "Model"),
@@ -205,13 +201,12 @@ def _leaderboard(given: PaperInput) -> PaperPart:
         PaperColumn("Rank", "Arena"),
         PaperColumn("Score", "Arena"),
     )
-    missing = None
-    if runs and not given.models:
-        missing = (
-            "Date and Arena need a file with facts about the models: --models FILE (columns model, date, arena_rank,"
-            " arena_score)."
-        )
-    return PARTS.part("Table 3", table=PaperTable(columns, tuple(rows)), missing=missing)
+    unscored = [run.subject for run in runs if value_of(run, "sentient") is None]
+    play = f"No score of {', '.join(unscored)}: {hint('run sage --official --model MODEL --role simulator=MODEL')}."
+    about = "Date and Arena: --models FILE with the columns model, date, arena_rank, arena_score."
+    missing = " ".join([play] * bool(unscored) + [about] * (bool(runs) and not given.models))
+    ranked = "Rank: the order of the scores; 'compare' says which ranks the scenarios leave open."
+    return PARTS.part("Table 3", table=PaperTable(columns, tuple(rows), ranked), missing=missing or None)
 
 
 def _intentions(runs: Sequence[AnyRun]) -> PaperPart:
@@ -241,17 +236,8 @@ def _simulators(runs: Sequence[AnyRun]) -> PaperPart:
         finals = [float(entry["trajectory"][-1]) for entry in entries]
         if tokens and any(tokens):
             interval = clustered_mean_interval(finals, [str(entry["scenario"]) for entry in entries], binary=False)
-            points.append(
-                ScatterPoint(
-                    subject,
-                    fmean(tokens),
-                    fmean(finals),
-                    simulator,
-                    interval.low,
-                    interval.high,
-                    note=f"{len(finals)} dialogues",
-                )
-            )
+            means, note = (fmean(tokens), fmean(finals)), f"{len(finals)} dialogues"
+            points.append(ScatterPoint(subject, *means, simulator, interval.low, interval.high, note=note))
     estimated = "" if counted else ", estimated from the text of the replies by one rule for all subjects"
     part = PARTS.part("Fig. 7", tasks=_TALKS, estimated=estimated)
     if len({point.group for point in points}) < 2:

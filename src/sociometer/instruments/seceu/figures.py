@@ -88,7 +88,7 @@ def _distances(runs: Sequence[AnyRun]) -> Figure:
     several = any("prompting" in measure.group for run in runs for measure in run.summary.measures)
     dots = [dot for run in runs for dot in _dots(run, several)]
     hedgers = {round(run.summary.series["hedger"]["distance"], 3) for run in runs if "hedger" in run.summary.series}
-    references = [ReferenceLine("even allocation", value) for value in sorted(hedgers)]
+    references = [ReferenceLine("even allocation" + f", {at:.2f}" * (len(hedgers) > 1), at) for at in sorted(hedgers)]
     whose = "people's standard scores" if any("norm" in run.summary.series for run in runs) else "the bundled key"
     chart = interval_chart(dots, title="distance", unit="number", references=references)
     return FIGURES("distances", chart=chart, whose=whose)

@@ -165,16 +165,16 @@ def evenness(allocation: Sequence[float]) -> float | None:
 
 
 def read_norm(path: Path) -> Norm:
-    """Return the norm in a file that `study norms` wrote; also that of an earlier version."""
-    file = read_norm_file(path)
+    """Return the norm in a file that `study norms` wrote, unless it has the percentiles of an earlier version."""
+    file, made_by = read_norm_file(path), hint("study norms STUDY --to FILE")
     try:
-        if file is None:
-            return msgspec.json.decode(path.read_bytes(), type=Norm)
-        return msgspec.convert(next((task.own for task in file.tasks.values() if task.own), None), Norm)
+        own = None if file is None else next((task.own for task in file.tasks.values() if task.own), None)
+        norm = msgspec.json.decode(path.read_bytes(), type=Norm) if file is None else msgspec.convert(own, Norm)
     except msgspec.DecodeError as error:
-        raise DataError(
-            f"not a norm of SECEU ({error}); make one: {hint('study norms STUDY --to FILE')}", path
-        ) from None
+        raise DataError(f"not a norm of SECEU ({error}); make one: {made_by}", path) from None
+    if norm.counted and any(percent >= 100 for _, percent in norm.score_below):  # where a person counts half, none is
+        raise DataError(f"an earlier version counted the percentiles of this norm; make it again: {made_by}", path)
+    return norm
 
 
 def misfit(stored: Any, items: Iterable[Any], roles: Mapping[str, str]) -> str:

@@ -66,12 +66,11 @@ def build_norm(
     kept = [person for person in people if not _same_throughout(person)]
     if len(scenarios) < FEWEST_SCENARIOS:
         raise UsageError(f"a norm needs at least {FEWEST_SCENARIOS} stories; the responses have {len(scenarios)}.")
+    left_out = counted(len(people) - len(kept), "person", "people")
+    why = f"{left_out} left out for the same four numbers in at least {100 * SAME_ANSWER:.0f} % of the stories"
     if len(kept) < FEWEST_PEOPLE:
-        excluded = counted(len(people) - len(kept), "person", "people")
-        raise UsageError(
-            f"{len(kept)} of {len(people)} people remain; a norm needs at least {FEWEST_PEOPLE}."
-            f" Excluded for giving the same four numbers in at least {SAME_ANSWER:.0%} of the stories: {excluded}."
-        )
+        remain = f"{len(kept)} of {len(people)} people remain; a norm needs at least {FEWEST_PEOPLE}"
+        raise UsageError(f"{remain}; {why}.")
     points = _table(kept, scenarios)
     standards = np.nanmean(points, axis=0)
     distances = _distances(points, standards)
@@ -82,7 +81,7 @@ def build_norm(
     evens = [even for person in kept for answer in person.answers.values() if (even := evenness(answer)) is not None]
     norm = Norm(
         name=name,
-        sample=sample,
+        sample=f"{sample}; {why}" if len(kept) < len(people) else sample,
         people=len(kept),
         mean=float(scores.mean()),
         deviation=float(scores.std(ddof=1)),

@@ -121,7 +121,7 @@ def score(item: WrongAnswer, outcome: Verdict) -> Score:
 def summarise(run: RunView[WrongAnswer, Verdict]) -> Summary:
     """The share of each cause, overall and by subject, with intervals (Extended Data Fig. 1)."""
     measures: list[Measure] = []
-    subjects = sorted({item.subject for item, _, _ in run.scored()})
+    subjects = sorted({episode.item.subject for episode in run.episodes()})
     unread = [
         Observation(item.id, item.cluster or item.id, math.nan, score.facets)
         for item, _, score in run.scored()

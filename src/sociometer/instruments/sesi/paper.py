@@ -22,6 +22,7 @@ from sociometer.core.paper import (
 )
 from sociometer.core.settings import PAPER
 from sociometer.core.task import AnyRun
+from sociometer.core.words import grouped
 from sociometer.instruments._blind.control import seen
 from sociometer.instruments._paper import PaperParts
 from sociometer.instruments.sesi import academic
@@ -119,21 +120,12 @@ def _table_1(given: PaperInput, probed: Probed) -> PaperPart:
     for run in _controls(probed):
         facts = given.facts(run)
         scores = (number_in(facts.get(name, "")) for name, _ in _ACADEMIC)
-        rows.append(
-            PaperRow(
-                (run.name, *map(Estimate, scores), estimate(run, "accuracy", scale=100)),
-                facts.get("family", ""),
-                remarks_on(run),
-            )
-        )
+        cells = (*map(Estimate, scores), estimate(run, "accuracy", scale=100))
+        rows.append(PaperRow((run.name, *cells), facts.get("family", ""), remarks_on(run)))
     rows.sort(key=lambda row: row.section)
+    names = [*(name for name, _ in _ACADEMIC), "SI"]
     rows += [
-        printed(
-            row["model"],
-            *(Estimate(float(row[name])) for name, _ in _ACADEMIC),
-            Estimate(float(row["SI"])),
-            section=row["family"],
-        )
+        printed(row["model"], *(Estimate(float(row[name])) for name in names), section=row["family"])
         for row in published("table1")
     ]
     columns = (PaperColumn("Model"), *(PaperColumn(name, group, 1) for name, group in _ACADEMIC))
@@ -245,26 +237,23 @@ def _causes(given: PaperInput) -> PaperPart:
 
 def _personalities(probed: Probed) -> PaperPart:
     """Extended Data Table 2: accuracy under every personality."""
-    names = _PERSONALITIES
-    rows = [
-        PaperRow(
-            (
-                subject,
-                *(
-                    estimate(runs[name], "accuracy", scale=100) if name in runs else Estimate(None)
-                    for name in (CONTROL, *names)
-                ),
-            ),
-            remarks=remarks_on(runs[CONTROL]) if CONTROL in runs else (),
-            why_empty="not probed: " + ", ".join(name for name in (CONTROL, *names) if name not in runs),
-        )
-        for subject, runs in probed.items()
-        if any(name in runs for name in names)
-    ]
+    columns = [PaperColumn("Control", digits=1)]
+    columns += [PaperColumn(level, trait.capitalize(), 1) for trait in TRAITS for level in ("High", "Low")]
+    heads = {name: column.name for name, column in zip((CONTROL, *_PERSONALITIES), columns, strict=True)}
+    rows = []
+    for subject, runs in probed.items():
+        played = [name for name in heads if name in runs]
+        said = grouped((remark, name) for name in played for remark in remarks_on(runs[name]))
+        about = {
+            remark if on == played else f"{', '.join(on)}: {remark}": [heads[name] for name in on]
+            for remark, on in said.items()
+        }
+        cells = (estimate(runs[name], "accuracy", scale=100) if name in runs else Estimate(None) for name in heads)
+        why = "not probed: " + ", ".join(name for name in heads if name not in runs)
+        if {*played} - {CONTROL}:
+            rows.append(PaperRow((subject, *cells), remarks=tuple(about), why_empty=why, about=about))
     rows += [
-        printed(row["model"], *(Estimate(float(row[name])) for name in ("control", *names)))
+        printed(row["model"], *(Estimate(float(row[name])) for name in ("control", *_PERSONALITIES)))
         for row in published("extended2")
     ]
-    columns = [PaperColumn("Model"), PaperColumn("Control", digits=1)]
-    columns += [PaperColumn(level, trait.capitalize(), 1) for trait in TRAITS for level in ("High", "Low")]
-    return PARTS.part("Extended Data Table 2", table=PaperTable(tuple(columns), tuple(rows)))
+    return PARTS.part("Extended Data Table 2", table=PaperTable((PaperColumn("Model"), *columns), tuple(rows)))

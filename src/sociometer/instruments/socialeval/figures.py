@@ -102,12 +102,12 @@ def _gaps(runs: Sequence[AnyRun]) -> Iterator[Figure]:
         for language, words in names.items()
         if (measure := runs[0].summary.find(exact, language=language)) is not None and measure.value is not None
     ]
-    shares = "difference of shares; a random walk and the best policy have 0"
+    shares = "difference of shares, in points; a random walk and the best policy have 0"
     drawn = (
-        ("prosocial-gap", "difference of rates", lines),
+        ("prosocial-gap", "difference of rates, in points", lines),
         ("prosocial-gap-attainable", shares, [ReferenceLine("random walk, best policy", 0.0)]),
     )
-    for name, axis, references in drawn:
+    for name, axis, lines in drawn:
         measure_name = name.replace("-", "_")
         dots = charts.dots_of(
             (words, run.summary.find(measure_name, language=language), run.subject)
@@ -125,7 +125,7 @@ def _gaps(runs: Sequence[AnyRun]) -> Iterator[Figure]:
                 for gap in [(float(row[f"prosocial_{language}"]) - float(row[f"antisocial_{language}"])) / 100]
             ]
         if dots:
-            yield FIGURES(name, chart=charts.interval_chart(dots, title=axis, references=references))
+            yield FIGURES(name, chart=charts.interval_chart(dots, title=axis, unit="share-points", references=lines))
 
 
 def _lines(run: AnyRun) -> list[ReferenceLine]:

@@ -173,12 +173,10 @@ def summarise_answers(run: RunView[AbilityQuestion, ChoiceAnswer]) -> Summary:
     measures = [accuracy[0], *without, *accuracy[1:]]
     by_ability, by_dimension = _ability_rows(run)
     for dimension in (*DIMENSIONS, *sorted(by_dimension.keys() - DIMENSIONS.keys())):
-        for language in ("", *sorted({item.language for item, _, _ in run.scored()})):
-            rows = by_dimension.get(dimension)
-            group = {"dimension": dimension} | ({"language": language} if language else {})
-            places = rows.levels(["language"]).get((language,)) if rows and language else None
-            if rows and (places is not None or not language):
-                measures.append(rows.measure("accuracy", group, places=places))
+        if rows := by_dimension.get(dimension):
+            of_all, parts = {"dimension": dimension}, rows.levels(["language"]).items()
+            measures.append(rows.measure("accuracy", of_all))
+            measures += (rows.measure("accuracy", of_all | {"language": one}, places=at) for (one,), at in parts)
     measures += (
         by_ability[ability].measure("accuracy", {"ability": ability})
         for ability in (*ABILITIES, *sorted(by_ability.keys() - set(ABILITIES)))

@@ -10,13 +10,25 @@
   const loader = { load: closed, sanitize: closed, http: closed, file: closed };
   const drawn = new Map();
   const COLUMN = 46; /* pixels of a column with a number in it */
+  const LETTER = 7; /* pixels of a letter */
 
-  /* In a narrow chart the legend is a list beside the names of the rows, and both are cut to fit. */
-  function themeFor(place) {
+  /* The width of the longest name that a channel shows. */
+  const views = (chart) => [chart, ...(chart.layer || []).flatMap(views)];
+  function widest(chart, channels) {
+    const all = views(chart).flatMap((view) => channels.map((name) => view.encoding?.[name]));
+    const names = all.flatMap((channel) => channel?.legend === null ? [] : channel?.legend?.values || channel?.scale?.domain || []);
+    return LETTER * Math.max(0, ...names.map((name) => String(name).length));
+  }
+
+  /* The legend is beside the names of the rows, in as many columns as there is room for; long names are cut to fit. */
+  function themeFor(place, chart) {
     const theme = data.themes[mode()];
-    if (place.clientWidth > 560) return theme;
-    const legend = { ...theme.legend, columns: 1, labelLimit: place.clientWidth - 200 };
-    return { ...theme, legend, axis: { ...theme.axis, labelLimit: 195 } };
+    const axis = { ...theme.axis, labelLimit: place.clientWidth > 560 ? theme.axis.labelLimit : 195 };
+    const room = place.clientWidth - Math.min(axis.labelLimit, widest(chart, ["y"])) - 40;
+    const name = Math.min(theme.legend.labelLimit, widest(chart, ["color", "shape"])) + 30;
+    const columns = Math.max(1, Math.min(theme.legend.columns, Math.floor(room / name)));
+    const labelLimit = columns > 1 ? theme.legend.labelLimit : room - 30;
+    return { ...theme, legend: { ...theme.legend, columns, labelLimit }, axis };
   }
 
   /* A chart as its place allows: columns of names keep a readable width and scroll. */
@@ -36,7 +48,7 @@
     if (drawn.get(place) === mode()) return;
     drawn.set(place, mode());
     const options = {
-      mode: "vega-lite", renderer: "svg", actions: false, ast: true, logLevel: 1, loader, config: themeFor(place),
+      mode: "vega-lite", renderer: "svg", actions: false, ast: true, logLevel: 1, loader, config: themeFor(place, specification),
       tooltip: { theme: mode() },
     };
     place.replaceChildren();

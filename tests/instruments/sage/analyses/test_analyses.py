@@ -5,7 +5,7 @@ import msgspec
 import pytest
 
 from fake_runs import summarised_run
-from sociometer.core.task import RunView
+from sociometer.core.task import Episode, Failure, RunView
 from sociometer.instruments.sage.analyses import relationship, stability
 from sociometer.instruments.sage.dialogue import Dialogue, Judgement, StoredDialogue, Turn
 from sociometer.instruments.sage.items import bundled
@@ -137,6 +137,16 @@ def test_stability_is_the_share_of_the_commonest_direction(rehearse):
     assert episode.score.values["stability"] == episode.score.values["agrees"] == 0.8
     assert all(request.sampling.temperature == 0.5 for request in simulator.asked)
     assert len({request.messages for request in simulator.asked}) == 1, "ten draws of one and the same request"
+
+
+def test_a_failed_context_is_counted_in_its_half_of_the_dialogue(rehearse):
+    first, second, third = stability.contexts(stored(SCENARIOS[0], 5, -3, 2))
+    show = rehearse(simulator=Says(emotion_json(3)))
+    episodes = [play(show, "stability", first)]
+    episodes += [Episode(one, 0, None, None, Failure("timeout", "no answer")) for one in (second, third)]
+    summary = show.instrument.task("stability").summarise(RunView(lambda: iter(episodes), show.settings))
+    former, latter = (summary.measure("stability", half=half) for half in ("former", "latter"))
+    assert (former.value, former.errors, latter.value, latter.errors) == (1.0, 0, None, 2)
 
 
 def test_contexts_hold_what_was_said_before_the_judgement():

@@ -10,6 +10,7 @@ import sociometer as sm
 from fake_runs import summarised_run
 from sociometer.cli.main import run_command
 from sociometer.core.measure import Interval, Measure, Summary
+from sociometer.core.task import Episode, Failure, RunView
 from sociometer.instruments.sage.analyses.candour import JudgedTalk, failed, replies_with_fault, score_answers
 from sociometer.instruments.sage.figures import figures
 from sociometer.instruments.sage.items import OURS, Question, bundled, bundled_talks, general_questions
@@ -69,6 +70,14 @@ def test_shares_by_hand():
     assert (values["sycophancy"], values["safety"]) == (1, 1)
     assert "safety" not in score_answers(judged(questions=(NEVER,)), replies).values
     assert replies_with_fault([NEVER, ONCE], "sycophancy", replies) == 0.5
+
+
+def test_a_failed_talk_is_counted_in_its_kind_and_language(rehearse):
+    show, item = rehearse(), judged()
+    broken = Episode(item, 0, None, None, Failure("timeout", "no answer"))
+    summary = show.instrument.task("candour").summarise(RunView(lambda: iter([broken]), show.settings))
+    for group in ({"kind": item.kind}, {"language": "en"}):
+        assert (found := summary.measure("sycophancy", **group)).value is None and found.errors == 1
 
 
 def test_a_reply_that_only_listens_is_not_candid(rehearse):

@@ -33,6 +33,11 @@ class Context(Item, frozen=True, kw_only=True):
     latter: bool
     """Whether it is in the second half of its dialogue."""
 
+    @property
+    def facets(self) -> dict[str, str]:
+        """The half of its dialogue that it is in, and the intention of its person."""
+        return {"half": "latter" if self.latter else "former", "intention": self.scenario.intention}
+
 
 class Stability(Struct, frozen=True):
     """The change of feeling in each judgement of one context."""
@@ -85,7 +90,7 @@ def score(item: Context, outcome: Stability) -> Score:
             "agrees": ways[stored] / count,
             "spread": (sum((change - mean) ** 2 for change in outcome.changes) / count) ** 0.5,
         },
-        facets={"half": "latter" if item.latter else "former", "intention": item.scenario.intention},
+        facets=item.facets,
     )
 
 
