@@ -47,11 +47,12 @@ with Store(sys.argv[1]) as store:
 
 
 def test_what_two_processes_send_for_the_same_reply_is_counted_for_both(place):
-    processes = [
-        forked.start(["-c", TWO_AT_ONCE, place, name], stdin=forked.PIPE, stdout=forked.PIPE) for name in ("one", "two")
-    ]
-    assert [process.stdout.readline() for process in processes] == ["asked\n", "asked\n"], "both have sent"
-    told = [process.communicate("\n")[0].split() for process in processes]
+    pipes = dict.fromkeys(("stdin", "stdout", "stderr"), forked.PIPE)
+    processes = [forked.start(["-c", TWO_AT_ONCE, place, name], **pipes) for name in ("one", "two")]
+    both_sent = [process.stdout.readline() for process in processes] == ["asked\n", "asked\n"]
+    ended = [process.communicate("\n") for process in processes]
+    assert both_sent, ended
+    told = [said.split() for said, _ in ended]
     with Store(parse_place(place)) as store:
         for run, sent in told:
             assert store.journal.spent(run).requests == int(sent) > 0

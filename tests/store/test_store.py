@@ -12,6 +12,8 @@ from sociometer.core.conversation import Identity, Reply, Usage, system, user
 from sociometer.core.errors import StoreError
 from sociometer.core.measure import Summary
 from sociometer.core.task import Item, Score, Task
+from sociometer.store import postgresql, sqlite
+from sociometer.store.place import parse_place
 from sociometer.store.records import Charge, JournalEntry, Manifest
 from sociometer.store.sqlite import RunLock, SqliteDatabase, lock_path
 from sociometer.store.store import Store
@@ -184,6 +186,21 @@ def test_a_text_of_any_size_comes_back_as_it_was(size):
     body = ("Rivers run to the sea. 河流入海。" * size).encode()[:size]
     assert unpack(pack(body)) == body
     assert len(pack(body)) <= size + 1
+
+
+def test_a_store_that_another_process_makes_meanwhile_is_opened(place, monkeypatch):
+    module = postgresql if "://" in place else sqlite
+    look = module._schema
+
+    def made_by_another(connection):  # between the look at the tables and that at their version
+        monkeypatch.setattr(module, "_schema", look)
+        with Store(parse_place(place)) as other:
+            other.runs.create(manifest(), "")
+        return look(connection)
+
+    monkeypatch.setattr(module, "_schema", made_by_another)
+    with Store(parse_place(place)) as store:
+        assert [run.instrument for run in store.runs.all()] == ["sesi"]
 
 
 def test_threads_that_write_first_at_once_share_one_writer(tmp_path, monkeypatch):

@@ -290,6 +290,8 @@ def _require_ours(connection: PostgresConnection, place: StoreUrl) -> None:
     if found and not present:
         raise StoreError(f"{place}: the database has tables of another program; create one for the store.")
     ours = _our_definitions()
+    if present and not found:  # another process made the tables after the first look
+        found = frozenset(connection.execute(_DEFINITIONS))
     if present and found not in (ours, {one for one in ours if one[0] != database.ADDED}):
         raise StoreError(f"{place}: the tables are not those of a store; name another database with --store.")
 
