@@ -46,7 +46,7 @@ from sociometer.models.registry import ModelEntry, describe
 from sociometer.reporting.figures import run_figures
 from sociometer.reporting.progress import ProgressDisplay
 from sociometer.reporting.terminal import with_texts
-from sociometer.results.choice import ChosenRuns, choose_by_words, choose_for_paper, find_run, names_runs, without_short
+from sociometer.results import choice
 from sociometer.results.export import export_runs, frame_of
 from sociometer.results.groups import PeopleRun
 from sociometer.results.published import (
@@ -268,7 +268,9 @@ def get_run(reference: Run = "last", instrument: str = "", *, store: str | Path 
     The name of a study gives all people of the study who count, as one run. `instrument` chooses if a subject has runs
     of several. Example: `sm.get_run("new", "sesi").summary().measure("accuracy").value`
     """
-    return reference if isinstance(reference, StoredRun) else find_run(_store(store), load, reference, [instrument])
+    if isinstance(reference, StoredRun):
+        return reference
+    return choice.find_run(_store(store), load, reference, [instrument])
 
 
 @_calling()
@@ -295,7 +297,7 @@ def list_models() -> tuple[ModelEntry, ...]:
 
 
 @_calling()
-def choose(*words: Runs, store: str | Path | None = None) -> ChosenRuns:
+def choose(*words: Runs, store: str | Path | None = None) -> choice.ChosenRuns:
     """The runs that `sociometer compare` takes for these words: runs, ids, names, instruments, or `all`.
 
     An instrument and `all` mean each subject's run with the most items, of one kind for each instrument: the same
@@ -304,8 +306,8 @@ def choose(*words: Runs, store: str | Path | None = None) -> ChosenRuns:
     """
     every = [one for word in words for one in ((word,) if isinstance(word, Run) else word)]
     if words and all(isinstance(one, StoredRun) for one in every):
-        return ChosenRuns(tuple(one for one in every if isinstance(one, StoredRun)))
-    return choose_by_words(_store(store), load, cards(), every, one_kind=True)
+        return choice.ChosenRuns(tuple(one for one in every if isinstance(one, StoredRun)))
+    return choice.choose_by_words(_store(store), load, cards(), every, one_kind=True)
 
 
 @_calling()
@@ -324,7 +326,7 @@ def compare(
     `interval` and `verdict`. A UsageError says why two runs cannot be compared.
     Example: `sm.compare("old", "new")["sesi/questions"].verdict`
     """
-    chosen = choose(*compared, store=store) if compared else ChosenRuns(())
+    chosen = choose(*compared, store=store) if compared else choice.ChosenRuns(())
     found = compare_runs(chosen.runs, task, Terms(level, margin))
     if found.refused and all(len(runs) <= 2 for runs in chosen.by_instrument.values()):  # more may have a ranking
         raise UsageError(found.refused)
@@ -390,11 +392,15 @@ def reliability(*runs: Runs, task: str = "", measure: str = "", store: str | Pat
 def export(runs: Runs, path: str | Path, *, store: str | Path | None = None) -> Path:
     """Write runs to a file: .jsonl, .csv, .parquet or .sociometer (one run, for others to check); or each to a folder.
 
-    Of `all` or an instrument, runs that cannot be written are left out, with a warning that says why.
+    The name of an instrument means all its runs, `all` each subject's run with the most items on every instrument. Of
+    these, runs that cannot be written are left out, with a warning that says why.
     Example: `sm.export(["old", "new"], "scores.csv")`
     """
     words = [runs] if isinstance(runs, Run) else [*runs]
-    for why in write_runs(choose(words, store=store).runs, Path(path), words)["left_out"].values():
+    chosen = [run for run in words if isinstance(run, StoredRun)]
+    if names := [word for word in words if isinstance(word, str)]:
+        chosen += choice.choose_runs(_store(store), load, names, every=True).runs
+    for why in write_runs(chosen, Path(path), words)["left_out"].values():
         warnings.warn(f"left out: {why}", stacklevel=3)
     return Path(path)
 
@@ -411,7 +417,7 @@ def write_runs(runs: Sequence[StoredRun], to: Path, words: Collection[Run]) -> d
     for run in (run for run in runs if isinstance(run, PeopleRun)):
         export = hint("study export", run.taking.study.name, "--to", "FOLDER")
         left[run.id] = f"'{run.id}' is a study; to write it: {export}"
-    if left and (len(left) == len(runs) or names_runs(words, runs)):
+    if left and (len(left) == len(runs) or choice.names_runs(words, runs)):
         raise UsageError("\n".join(left.values()))
     runs, wrote = [run for run in runs if run.id not in left], {"wrote": str(to), "left_out": left}
     if is_folder:
@@ -490,7 +496,7 @@ def report(
     if not figure and Path(path).suffix.lower() not in (".html", ".htm"):
         raise UsageError(f"a page cannot be written to '{path}'; give FILE.html, or add --figure NAME for a figure.")
     words = [reported] if isinstance(reported, Run) else [*reported]
-    runs, short = without_short(choose(words, store=store).runs if words else (), words)
+    runs, short = choice.without_short(choose(words, store=store).runs if words else (), words)
     if figure:
         return write_figure(find_figure(gather(runs, evidence=0).figures(), figure), Path(path))
     now = datetime.now(UTC)
@@ -523,7 +529,7 @@ def paper(
     from sociometer.reporting.paper import write_pack  # here, since only the files need vl_convert
 
     named = isinstance(reported, str) and reported in cards()
-    chosen = choose_for_paper(_store(store), load, str(reported)) if named else choose(reported, store=store)
+    chosen = choice.choose_for_paper(_store(store), load, str(reported)) if named else choose(reported, store=store)
     found = {run.instrument: run.definition for run in chosen}
     if len(found) > 1:
         raise UsageError(f"the runs must be of one instrument, and these are of {', '.join(sorted(found))}.")

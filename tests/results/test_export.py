@@ -78,3 +78,15 @@ def test_the_mean_over_items_of_each_items_mean_is_the_measure(tmp_path):
             if row.get(column_name) is not None and row.get("facet.prompting") == level:
                 items.setdefault(row["item"], []).append(row[column_name])
         assert fmean(map(fmean, items.values())) == pytest.approx(run.summary().measure(value).value)
+
+
+@pytest.mark.parametrize("word", ["sesi", "all"])
+def test_python_writes_the_runs_that_the_command_writes(tmp_path, monkeypatch, word):
+    monkeypatch.setenv("SOCIOMETER_STORE", str(tmp_path / "s.db"))
+    sm.run("sesi", "baseline/first", limit=4)
+    sm.run("sesi", "baseline/first", limit=6)
+    sm.run("sesi", "baseline/random", limit=5, settings={"orders": 2})
+    assert run_command(["export", word, "--to", str(tmp_path / "command.csv")]) == 0
+    written = sm.export(word, tmp_path / "python.csv").read_text()
+    assert written == (tmp_path / "command.csv").read_text()
+    assert written.count("\n") - 1 == {"sesi": 15, "all": 11}[word]
