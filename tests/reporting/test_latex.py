@@ -7,14 +7,16 @@ import pytest
 
 from sociometer.core.measure import Interval
 from sociometer.core.paper import Estimate, PaperColumn, PaperRow, PaperTable, printed
-from sociometer.reporting.paper import Heading, document, escaped, table_in_latex
+from sociometer.reporting.paper import document
+from sociometer.reporting.paper_tables import table_in_latex
+from sociometer.reporting.paper_texts import escaped
 
-HEADING = Heading("Scores.", "tab:scores", ("from runs",))
+HEADING = ("Scores.", "tab:scores", ("from runs",))
 COLUMNS = (PaperColumn("Model"), PaperColumn("Score", "All", 1), PaperColumn("Rank", "All"))
 
 
 def made(*rows, note=""):
-    return table_in_latex(PaperTable(COLUMNS, rows, note), HEADING)
+    return table_in_latex(PaperTable(COLUMNS, rows, note), *HEADING)
 
 
 def test_special_characters_are_shown_as_they_are():
@@ -34,7 +36,7 @@ def test_no_text_starts_a_command_ends_a_cell_or_a_line():
 
 
 def test_a_comment_stays_on_its_line():
-    text = table_in_latex(PaperTable(COLUMNS, ()), Heading("", "x", ("one\n\\input{secret}\u2028two",)))
+    text = table_in_latex(PaperTable(COLUMNS, ()), "", "x", ("one\n\\input{secret}\u2028two",))
     assert text.splitlines()[0] == r"% one \input{secret} two"
 
 
@@ -103,12 +105,12 @@ def test_braces_and_environments_are_closed(text):
 
 def test_a_table_of_long_texts_is_wrapped_within_the_line():
     columns = tuple(map(PaperColumn, ("Where", "Claim", "Rows")))
-    wide = table_in_latex(PaperTable(columns, (PaperRow(("abstract", "long " * 20, "not these " * 9)),)), HEADING)
+    wide = table_in_latex(PaperTable(columns, (PaperRow(("abstract", "long " * 20, "not these " * 9)),)), *HEADING)
     widths = [float(width) for width in re.findall(r"p\{([\d.]+)\\linewidth\}", wide)]
     assert len(widths) == 2
     assert sum(widths) < 0.95
     narrow = table_in_latex(
-        PaperTable(columns, (PaperRow(("abstract", "a claim of some thirty letters", "3 of 4")),)), HEADING
+        PaperTable(columns, (PaperRow(("abstract", "a claim of some thirty letters", "3 of 4")),)), *HEADING
     )
     assert r"\begin{tabular}{llc}" in narrow
 

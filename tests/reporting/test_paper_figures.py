@@ -1,7 +1,7 @@
 """Figures of a pack carry their caveats and say which values have no interval."""
 
 from sociometer.core.measure import Figure
-from sociometer.reporting.paper import marked, without_intervals
+from sociometer.reporting.paper_figures import marked, without_intervals
 from sociometer.reporting.plot import drawn
 from sociometer.statistics.charts import Dot, Portion, interval_chart, stacked_bars
 
