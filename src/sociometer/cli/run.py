@@ -153,7 +153,7 @@ def play(
     watch: str = "",
     **values: Any,
 ) -> int:
-    """Play, or with `dry_run` show the plan, and what it takes to detect a difference; if not `priced`, only that."""
+    """Play, or with `dry_run` show the plan, and what it takes to detect a difference; without a model it is not `priced`."""
     check_trackers(log_to)
     if watch and (dry_run or values["fresh"]):
         raise UsageError("--watch cannot be combined with --dry-run or --fresh.")
@@ -366,14 +366,14 @@ def show_plan(
 ) -> int:
     """Print what the runs would ask and cost, and what they could detect; nothing is sent."""
     check_number("--detect", detect, 0.01)
-    if not priced:
+    if detect is not None and not priced:
         needed, said = _detection(engine, plans, [], detect)
         if display.as_json:
             display.json([{"detect": one} for one in needed])
         else:
             display.show(needed, notes=[*said, "For requests and cost, give --model MODEL."])
         return 0
-    decided = [_decided(engine, one) for one in plans]
+    decided = [_decided(engine, one) if priced else {} for one in plans]
     found = [(nth, row) for nth, one in enumerate(plans) for row in estimate(one, engine.store)]
     rows = [(plans[nth].config.instrument, row) for nth, row in found]
     needed, said = _detection(engine, plans, rows, detect)
@@ -400,10 +400,11 @@ def show_plan(
     digests = [
         f"Digest of the plan, which you can publish before the run: {text['plan']}  {one.config.instrument} ·"
         f" {one.config.subject_label}"
-        for one, text in zip(plans if display.wide else (), decided, strict=False)
+        for one, text in zip(plans if display.wide and priced else (), decided, strict=False)
     ]
     unpriced = dict.fromkeys(plans[nth].bindings[row.role].spec for nth, row in found if row.cost is None)
     prices = [f"No known price: {spec}. To see its cost, add {entry_of(spec)}." for spec in unpriced]
+    prices = prices if priced else ["For the cost, give --model MODEL."]
     notes = [*_total(rows), *prices, *_limits(plans, found), *_waits(plans), *said, *digests]
     display.show(tables, notes=notes, limits=[len(one.rows) for one in tables])
     return 0
