@@ -153,7 +153,7 @@ def play(
     watch: str = "",
     **values: Any,
 ) -> int:
-    """Play, or with `dry_run` show the plan, and what it takes to detect a difference; without a model it is not `priced`."""
+    """Play, or with `dry_run` show the plan, and what it takes to detect a difference; not `priced` without a model."""
     check_trackers(log_to)
     if watch and (dry_run or values["fresh"]):
         raise UsageError("--watch cannot be combined with --dry-run or --fresh.")
