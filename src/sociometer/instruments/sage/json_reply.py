@@ -56,7 +56,9 @@ async def ask_json(
     )
     if answer.value is None:
         raise UnreadableRole(
-            f"the {role}'s {schema.name} was still unreadable after {most + 1} answers ({answer.rule})", role
+            f"the {role}'s {schema.name} was still unreadable after {most + 1} answers ({answer.rule}), the last:"
+            f" '{answer.text[:80]}'",
+            role,
         )
     if dropped[-1]:
         session.note("labels left out", **noted, count=dropped[-1])
