@@ -480,6 +480,9 @@ def test_a_run_of_an_object_is_continued_by_the_object_and_not_by_its_class(stor
     assert (done.status, done.failures()) == ("finished", {})
     calls = {"first": agents.first.calls, "second": agents.second.calls}
     assert calls == {"first": 0, "second": 0, name.partition(".")[0]: 4}
+    plain = sm.run("sesi", "baseline/random", limit=4, store=store)
+    with pytest.raises(UsageError, match="runs no code of yours, so leave out 'python/two_agents:"):
+        sm.resume(plain, code=[agent], store=store)
     with pytest.raises(UsageError, match="'python/two_agents:Agent' is a class; name an object of it"):
         sm.run("sesi", "python/two_agents:Agent", limit=4, store=store)
 

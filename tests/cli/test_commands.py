@@ -303,6 +303,16 @@ def test_a_plan_shows_all_its_rows_and_its_digest_only_where_everything_is_shown
 BAD = [
     (("run", "sesy", "--model", "baseline/random"), "did you mean 'sesi'"),
     (("run", "sesi"), "no model given"),
+    (("run", "baseline/random", "sesi"), "'baseline/random' is not an instrument; give a model as --model"),
+    ((*PLAY, "--turns", "3"), "No such option '--turns'; write it with 'run sage' only."),
+    (("sesi", "probe", "--condition", "anxiety"), "No such option '--condition'; write it with 'run sesi' only."),
+    (("study", "delete", "s"), "unknown study command 'delete'; known: change, "),
+    (("view", "--port", "99999"), "99999 is not from 0 to 65535."),
+    (("report", "--evidence", "-1"), "-1 is not at least 0."),
+    (("runs", "--store", "/tmp"), "'/tmp' is a folder; give the file of a store."),
+    (("store", "copy", "/tmp", "x.db"), "'/tmp' is a folder; give the file of a store."),
+    (("sage", "import", "/tmp"), "/tmp: there is no file of this name; give released dialogue files"),
+    (("sage", "build", "--schema", "/none.toml"), "/none.toml: not a dialogue schema: No such file or directory"),
     (("run",), "INSTRUMENT"),
     (("run", "sesi", "all", "--model", "baseline/random"), "either 'all' or instrument names"),
     (("run", "sesi", "--model", "opanai/gpt"), "did you mean 'openai'"),
@@ -889,6 +899,7 @@ def test_runs_says_what_sets_a_run_apart(cli):
 
 
 def test_a_role_on_ones_own_server_is_asked_once_where_its_revision_is_named(cli, openai_server):
+    openai_server.say = lambda body: '{"reason": "r", "cause": "other"}'
     for revision, expected in (("", 2), ("#r1", 1)):
         openai_server.received.clear()
         judge = f"judge=vllm/j@{openai_server.url}{revision}"

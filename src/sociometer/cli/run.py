@@ -61,7 +61,7 @@ class RunCommand(PlayCommand):
     """The options of this command that `run` does not have."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        if args and not args[0].startswith("-") and args[0] != "all":
+        if args and not args[0].startswith("-") and args[0] != "all" and "/" not in args[0]:
             card_of(args[0])
         named = [cards()[word] for word in args if word in cards()]
         chosen = list(cards().values()) if "all" in args else named

@@ -16,6 +16,7 @@ from sociometer.core.errors import DataError, UnreadableRole, unknown
 from sociometer.core.measure import Cell, Measure, Summary, Table
 from sociometer.core.session import Session
 from sociometer.core.task import Item, RunView, Score
+from sociometer.core.words import in_one_line
 from sociometer.instruments._blind.control import seen
 from sociometer.instruments.sesi.items import TABLES, Question
 from sociometer.reading import ChoiceAnswer, object_schema, read_json
@@ -106,8 +107,8 @@ async def ask_judge(item: WrongAnswer, session: Session) -> Verdict:
     )
     reading = read_json(reply.text, _Reply)
     if reading.value is None:
-        said = f"'{reply.text[:80]}'" if reply.text.strip() else "an empty reply"
-        raise UnreadableRole(f"the judge names no cause that can be read: {said}", "judge")
+        said = in_one_line(reply.text)[:80]
+        raise UnreadableRole(f"the judge names no cause that can be read: '{said}'", "judge")
     return Verdict(reading.value.cause, reading.value.reason, reading.rule)
 
 
