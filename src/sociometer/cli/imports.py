@@ -127,14 +127,11 @@ def _bundle(engine: Engine, file: Path, options: dict[str, Any]) -> list[StoredR
     return [engine.stored(bundle.run.id)]
 
 
-def _inspect(engine: Engine, file: Path, options: dict[str, Any]) -> list[StoredRun]:
-    reader = require("inspect", "sociometer.adapters.inspect_log")
-    return [reader.import_inspect(engine, file, ImportOptions(**options))]
-
-
 _READERS: dict[str, Reader] = {
     "run": _bundle,
-    "inspect": _inspect,
+    "inspect": lambda engine, file, options: [
+        require("inspect", "sociometer.adapters.inspect_log").import_inspect(engine, file, ImportOptions(**options))
+    ],
     "lm-eval": lambda engine, file, options: [import_lm_eval(engine, file, ImportOptions(**options))],
     "csv": lambda engine, file, options: import_csv(engine, file, **options),
 }

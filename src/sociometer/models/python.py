@@ -88,7 +88,7 @@ def name_of(function: Any) -> str:
 
     An object has the name that a module gives it; one that no module names has that of its class, in `<>`.
     """
-    if inspect.ismethod(function) and not isinstance(function.__self__, type):
+    if inspect.ismethod(function):
         return f"{name_of(function.__self__)}.{function.__name__}"
     if hasattr(function, "__qualname__"):
         return f"{function.__module__}:{function.__qualname__}"
