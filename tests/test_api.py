@@ -4,10 +4,12 @@ import asyncio
 import gzip
 import inspect
 import re
+import shlex
 import subprocess
 import sys
 import threading
 from html import unescape
+from importlib import import_module
 from operator import attrgetter
 
 import msgspec
@@ -432,18 +434,62 @@ def test_the_printed_call_continues_a_run_of_a_function_that_no_command_can_name
     run = sm.run("sesi", model, limit=4, max_requests=2, name="mine", revision=revision, store=store)
     spec, at = run.manifest.config.subject, ("--store", str(store))
     call = f"sm.resume('mine', code=[FUNCTION], max_requests=MORE, store='{store}')  # in the script or notebook"
-    if nth < 3:
-        assert run_command(["runs", *at]) == 0
-        assert f"To continue it: {call} that has '{spec}'" in capsys.readouterr().out
-        for given in ((), ("--code", spec)):
-            assert run_command(["resume", "mine", *given, "--max-requests", "9", *at]) == 2
-            assert call.replace(" max_requests=MORE,", "") in capsys.readouterr().err
+    assert run_command(["runs", *at]) == 0
+    assert f"To continue it: {call} that has '{spec}'" in capsys.readouterr().out
+    for given in ((), ("--code", spec)):
+        assert run_command(["resume", "mine", *given, "--max-requests", "9", *at]) == 2
+        assert call.replace(" max_requests=MORE,", "") in capsys.readouterr().err
     with pytest.raises(UsageError, match=r"name it again: sm\.resume\('mine', code=\["):
         sm.resume("mine", store=store)
     with pytest.raises(UsageError, match=f"not 'python/{__name__}:answers_b'"):
         sm.resume("mine", code=[answers_b], store=store)
     done = eval(call, {"sm": sm, "FUNCTION": model, "MORE": 9})  # the call as it is printed
     assert (done.id, done.status, done.failures()) == (run.id, "finished", {})
+
+
+MODULE = """
+class Agent:
+    calls = 0
+
+    def answer(self, messages):
+        self.calls += 1
+        return "A"
+
+    __call__ = answer
+
+first, second = Agent(), Agent()
+"""
+
+
+@pytest.mark.parametrize("name", ["first", "second", "second.answer"])
+@pytest.mark.parametrize("by", ["command", "name", "object"])
+def test_a_run_of_an_object_is_continued_by_the_object_and_not_by_its_class(store, tmp_path, monkeypatch, name, by):
+    (tmp_path / "two_agents.py").write_text(MODULE, encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "two_agents", raising=False)
+    agents = import_module("two_agents")
+    agent = attrgetter(name)(agents)
+    run = sm.run("sesi", agent, limit=4, max_requests=2, name="mine", store=store)
+    if by == "command":
+        words = shlex.split(run.manifest.config.resume_command("mine"))[1:]
+        assert run_command([*words, "--max-requests", "9", "--quiet", "--store", str(store)]) == 0
+    else:
+        again = agent if by == "object" else f"python/two_agents:{name}"
+        sm.resume("mine", code=[again], max_requests=9, store=store)
+    done = sm.get_run("mine", store=store)
+    assert (done.status, done.failures()) == ("finished", {})
+    calls = {"first": agents.first.calls, "second": agents.second.calls}
+    assert calls == {"first": 0, "second": 0, name.partition(".")[0]: 4}
+    plain = sm.run("sesi", "baseline/random", limit=4, store=store)
+    with pytest.raises(UsageError, match="runs no code of yours, so leave out 'python/two_agents:"):
+        sm.resume(plain, code=[agent], store=store)
+    with pytest.raises(UsageError, match="'python/two_agents:Agent' is a class; name an object of it"):
+        sm.run("sesi", "python/two_agents:Agent", limit=4, store=store)
+
+
+def test_two_functions_of_one_run_need_two_names(store):
+    with pytest.raises(UsageError, match=r"two functions are both called 'python/.*<lambda>'; give each a name"):
+        sm.run("sage", lambda _: "A", roles={"simulator": lambda _: "B"}, limit=1, store=store)
 
 
 def test_the_name_of_a_function_of_a_script_is_not_looked_for_in_the_command(store, capsys, monkeypatch):

@@ -671,4 +671,8 @@ def _played(played: PlayedRun) -> StoredRun:
 def _players(model: str | Function, options: RunOptions) -> dict[str, Player]:
     """The players of the functions among the models, by their specification."""
     models, revision = (model, *options.get("roles", {}).values()), options.get("revision", "")
-    return {model_spec(one): PythonPlayer(one, revision) for one in models if not isinstance(one, str)}
+    functions = [one for nth, one in enumerate(models) if not isinstance(one, str) and one not in models[:nth]]
+    players = {model_spec(one): PythonPlayer(one, revision) for one in functions}
+    if len(players) < len(functions):
+        raise UsageError(f"two functions are both called '{model_spec(functions[-1])}'; give each a name of its own.")
+    return dict(players)

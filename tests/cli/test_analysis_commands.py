@@ -528,8 +528,8 @@ def test_a_report_without_a_name_says_that_it_replaces_the_one_before(call, tmp_
     ("words", "told"),
     [
         ("--to page.png", "--figure NAME"), ("--to page.txt", ".html"), ("--to=", ".html"),
-        ("--evidence -1", "x>=0"), ("--figure profile --width 0 --to f.svg", "100<=x<=10000"),
-        ("--figure profile --width 100000000 --to f.png", "100<=x<=10000"),
+        ("--evidence -1", "not at least 0"), ("--figure profile --width 0 --to f.svg", "not from 100 to 10000"),
+        ("--figure profile --width 100000000 --to f.png", "not from 100 to 10000"),
         ("--to x.html --format csv", "--format csv"), ("--figure profile --level 7 --to f.svg", "between 0.5 and 1"),
     ],
 )  # fmt: skip

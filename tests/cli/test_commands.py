@@ -303,6 +303,16 @@ def test_a_plan_shows_all_its_rows_and_its_digest_only_where_everything_is_shown
 BAD = [
     (("run", "sesy", "--model", "baseline/random"), "did you mean 'sesi'"),
     (("run", "sesi"), "no model given"),
+    (("run", "baseline/random", "sesi"), "'baseline/random' is not an instrument; give a model as --model"),
+    ((*PLAY, "--turns", "3"), "No such option '--turns'; write it with 'run sage' only."),
+    (("sesi", "probe", "--condition", "anxiety"), "No such option '--condition'; write it with 'run sesi' only."),
+    (("study", "delete", "s"), "unknown study command 'delete'; known: change, "),
+    (("view", "--port", "99999"), "99999 is not from 0 to 65535."),
+    (("report", "--evidence", "-1"), "-1 is not at least 0."),
+    (("runs", "--store", "/tmp"), "'/tmp' is a folder; give the file of a store."),
+    (("store", "copy", "/tmp", "x.db"), "'/tmp' is a folder; give the file of a store."),
+    (("sage", "import", "/tmp"), "/tmp: there is no file of this name; give released dialogue files"),
+    (("sage", "build", "--schema", "/none.toml"), "/none.toml: not a dialogue schema: No such file or directory"),
     (("run",), "INSTRUMENT"),
     (("run", "sesi", "all", "--model", "baseline/random"), "either 'all' or instrument names"),
     (("run", "sesi", "--model", "opanai/gpt"), "did you mean 'openai'"),
@@ -596,6 +606,26 @@ def test_an_import_says_what_it_is_and_that_it_was_checked(cli, tmp_path):
     assert code == 0 and "episodes recomputed from their replies, all numbers agree; consistent; root " in err
 
 
+def test_an_import_of_several_files_names_those_that_are_stored_and_goes_on(cli, tmp_path):
+    store = ("--store", str(tmp_path / "other.db"))
+    files = [str(tmp_path / f"{name}.sociometer") for name in ("first", "random", "oracle")]
+    for file in files:
+        assert cli("run", "sesi", "--model", f"baseline/{Path(file).stem}", "--limit", "3", "--quiet")[0] == 0
+        assert cli("export", "last", "--to", file)[0] == 0
+    first = json.loads(cli("import", "run", files[0], *store, "--json")[1])
+    code, out, err = cli("import", "run", *files[:2], *store, "--json")
+    assert code == 0 and [run["already_stored"] for run in json.loads(out)] == [True, False]
+    assert err.count("is already in the store") == 1 and f"{files[0]}: run {first[0]['run']} is" in err
+    wrong = tmp_path / "wrong.sociometer"
+    wrong.write_text("no run", encoding="utf-8")
+    code, out, err = cli("import", "run", str(wrong), files[2], *store, "--json")
+    told = json.loads(out)
+    assert code == 1 and f"error: {wrong}" in err and told[0]["subject"] == "baseline/oracle"
+    assert told[1]["file"] == str(wrong)
+    code, _, err = cli("import", "run", files[0], "--name", "other", *store)
+    assert code == 2 and f"store rename {first[0]['run']} other" in err
+
+
 def test_an_export_to_an_unknown_kind_names_the_allowed_ones(cli, tmp_path):
     cli(*PLAY)
     code, _, err = cli("export", "last", "--to", str(tmp_path / "x.xlsx"))
@@ -869,6 +899,7 @@ def test_runs_says_what_sets_a_run_apart(cli):
 
 
 def test_a_role_on_ones_own_server_is_asked_once_where_its_revision_is_named(cli, openai_server):
+    openai_server.say = lambda body: '{"reason": "r", "cause": "other"}'
     for revision, expected in (("", 2), ("#r1", 1)):
         openai_server.received.clear()
         judge = f"judge=vllm/j@{openai_server.url}{revision}"

@@ -163,6 +163,18 @@ def test_plan_needs_no_model_to_say_what_a_difference_takes(play):
     assert code == 2 and "at most 100 points" in printed.err
 
 
+def test_plan_needs_no_model_to_say_what_a_run_asks(play):
+    assert "--max-cost 1 needs --model MODEL" in play("plan", "--max-cost", "1")[1].err
+    code, printed = play("plan", "--limit", "60", "--max-requests", "40")
+    said = " ".join(printed.out.split())
+    assert code == 0 and "sesi questions subject MODEL 60 60" in said and "vllm" not in said
+    assert "For the cost, give --model MODEL. --max-requests 40 will probably stop the run" in said
+    assert "points or more (80 % power, paired by item)" in said
+    _, printed = play("plan", "--limit", "60", "--json")
+    (told,) = json.loads(printed.out)
+    assert (told["estimate"]["requests"], told["estimate"]["cost"]) == (60, None) and "plan" not in told
+
+
 def test_a_run_that_its_rule_ended_says_so_in_lists_and_in_view(play, tmp_path, capsys):
     play("run", *models("random"), "--name", "old", "--quiet")
     _, printed = play("run", *models("oracle"), "--against", "old", "--until", "decided", "--quiet", "--name", "new")

@@ -10,13 +10,13 @@ from msgspec import structs
 from sociometer.adapters.scored_log import ImportOptions, import_csv, import_lm_eval
 from sociometer.cli.options import open_engine, stopping_rule, stored_command
 from sociometer.cli.output import Group, option, print_json, print_table, print_text
-from sociometer.core.errors import DataError, ExitCode, UsageError
+from sociometer.core.errors import ExitCode, UsageError, hint
 from sociometer.core.lazy import require
 from sociometer.engine.engine import Engine
 from sociometer.engine.replay import check_bundle
 from sociometer.instruments import load
 from sociometer.results.summaries import run_json, summary_table
-from sociometer.store.bundle import ENDING, BundleError, read_bundle
+from sociometer.store.bundle import ENDING, BundleError, Difference, read_bundle
 from sociometer.store.place import StorePlace
 from sociometer.store.records import RunStatus
 from sociometer.store.stored_run import StoredRun
@@ -39,23 +39,30 @@ def format_command(name: str) -> click.Command:
         if len(found) > 1 and (options.get("name") or options.get("subject")):
             raise click.UsageError("--name and --subject work with a single file; import the files one by one.")
         with open_engine(store) as engine:
-            runs: list[StoredRun] = []
-            damaged: list[DataError] = []
+            stored = {record.id for record in engine.store.runs.all() if record.status is not RunStatus.PLAYING}
+            runs: dict[str, StoredRun] = {}
+            failed: list[dict[str, str]] = []
             for file in found:
                 try:
-                    runs += _READERS[name](engine, file, options)
-                except DataError as error:
+                    read = _READERS[name](engine, file, options)
+                except (UsageError, Difference) as error:
                     if len(found) == 1:
                         raise
-                    damaged.append(error)
-                    print_text(f"error: {error}", err=True)
+                    said = str(error) if str(file) in str(error) else f"{file}: {error}"
+                    failed.append({"file": str(file), "error": said})
+                    print_text(f"error: {said}", err=True)
+                    continue
+                for run in read:
+                    if run.id in stored or run.id in runs:
+                        print_text(f"{file}: run {run.id} is already in the store.", err=True)
+                    runs[run.id] = run
             if as_json:
-                print_json([run_json(run) for run in runs])
+                print_json([*({**run_json(run), "already_stored": run.id in stored} for run in runs.values()), *failed])
             else:
-                for run in runs:
+                for run in runs.values():
                     for task in run.tasks:
                         print_table(summary_table(run, task))
-            return int(ExitCode.GATE_FAILED if damaged else ExitCode.OK)
+            return int(ExitCode.GATE_FAILED if failed else ExitCode.OK)
 
     files = click.Argument(["files"], nargs=-1, required=True, type=click.Path(path_type=Path), metavar="FILE…")
     scale = option(
@@ -101,12 +108,14 @@ def _bundle(engine: Engine, file: Path, options: dict[str, Any]) -> list[StoredR
     bundle = read_bundle(file)
     manifest = bundle.run.manifest
     name = options["name"] or manifest.config.name
-    for record in engine.store.runs.all():
-        if record.id == bundle.run.id and (record.status is not RunStatus.PLAYING or not record.manifest.imported):
-            raise UsageError(f"run {bundle.run.id} is already in the store.")
-        if record.id == bundle.run.id:  # an import that was killed
-            with engine.store.hold(record.id):
-                engine.store.runs.delete(record.id)
+    for record in (one for one in engine.store.runs.all() if one.id == bundle.run.id):
+        if record.status is not RunStatus.PLAYING or not record.manifest.imported:
+            if options["name"] not in ("", record.manifest.config.name):
+                rename = hint("store rename", record.id, options["name"])
+                raise UsageError(f"run {record.id} is already in the store; to rename it: {rename}")
+            return [engine.stored(record.id)]
+        with engine.store.hold(record.id):  # an import that was killed
+            engine.store.runs.delete(record.id)
     if name:
         engine.check_name(name, option="--name")
     named = structs.replace(manifest, config=structs.replace(manifest.config, name=name))
@@ -118,14 +127,11 @@ def _bundle(engine: Engine, file: Path, options: dict[str, Any]) -> list[StoredR
     return [engine.stored(bundle.run.id)]
 
 
-def _inspect(engine: Engine, file: Path, options: dict[str, Any]) -> list[StoredRun]:
-    reader = require("inspect", "sociometer.adapters.inspect_log")
-    return [reader.import_inspect(engine, file, ImportOptions(**options))]
-
-
 _READERS: dict[str, Reader] = {
     "run": _bundle,
-    "inspect": _inspect,
+    "inspect": lambda engine, file, options: [
+        require("inspect", "sociometer.adapters.inspect_log").import_inspect(engine, file, ImportOptions(**options))
+    ],
     "lm-eval": lambda engine, file, options: [import_lm_eval(engine, file, ImportOptions(**options))],
     "csv": lambda engine, file, options: import_csv(engine, file, **options),
 }

@@ -29,7 +29,7 @@ from sociometer.core.settings import Setting, Settings, is_paper
 from sociometer.engine.command_context import EngineContext
 from sociometer.engine.engine import Engine
 from sociometer.instruments import cards, load, load_command
-from sociometer.reporting.progress import ProgressDisplay, track
+from sociometer.reporting.progress import ProgressDisplay, instead_of, track
 from sociometer.results.choice import EVERY, choose_runs, means_all
 from sociometer.results.groups import people_of_study
 from sociometer.store.stored_run import StoredRun
@@ -162,7 +162,8 @@ def _call(
         code = print_result(_with_figures(entry(context, options), Path(to) if to else None), display)
         if context.failures:
             failed = ", ".join(f"{count} {kind}" for kind, count in context.failures.items())
-            print_text(f"some items have no answer ({failed}); repeat the command to retry them.", err=True)
+            again = instead_of(context.failures.most_common(1)[0][0]) or "repeat the command to retry them"
+            print_text(f"some items have no answer ({failed}); {again[0].lower()}{again[1:]}.", err=True)
         return int(code or (ExitCode.MACHINERY if context.failures else ExitCode.OK))
 
 

@@ -165,6 +165,7 @@ def _run(arguments: list[str]) -> int:
 def _click_message(error: click.ClickException) -> str:
     """What is wrong with the words of a command, how it is called, and where its options are described."""
     said = re.sub("a valid (integer|float)( range)?", "a number", error.format_message().rstrip("."))
+    said = re.sub("not in the range x>=", "not at least ", re.sub(r"in the range (\S+)<=x<=", r"from \1 to ", said))
     if not isinstance(error, click.UsageError) or (context := error.ctx) is None:
         return said
     if isinstance(error, click.NoSuchOption) and context.parent is None:

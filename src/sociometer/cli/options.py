@@ -25,7 +25,7 @@ from sociometer.core.sheets import folder_for
 from sociometer.core.task import StoppingRule
 from sociometer.engine.engine import Engine, Listener
 from sociometer.engine.run_options import CAPS_COVER, OPTIONS, RunOption, RunOptions, make_config
-from sociometer.instruments import load
+from sociometer.instruments import cards, load
 from sociometer.store.place import StorePlace, default_path, parse_place, without_passwords
 from sociometer.store.records import Manifest
 from sociometer.store.store import Store
@@ -40,7 +40,7 @@ def store_place(value: str | StorePlace) -> StorePlace:
     """A store file, or the URL of a PostgreSQL database; a folder, a pipe or a missing folder is an error."""
     place = parse_place(value)
     if isinstance(place, Path) and place.exists() and not place.is_file():
-        raise UsageError(f"'{place}' is {'a folder' if place.is_dir() else 'not a file'}; give --store a file.")
+        raise UsageError(f"'{place}' is {'a folder' if place.is_dir() else 'not a file'}; give the file of a store.")
     if isinstance(place, Path):
         folder_for(place)
     return place
@@ -169,7 +169,10 @@ def meant_option(context: click.Context, name: str) -> str:
     if "-o" in own and (detail := detail_named(name)):
         return f"-o {detail}=VALUE"
     first = "".join(context.command.collect_usage_pieces(context)[1:2]).lstrip("[")
-    return f"{context.command_path} MODEL" if first.startswith("RUN") and name in ("model", "m") else ""
+    if first.startswith("RUN") and name in ("model", "m"):
+        return f"{context.command_path} MODEL"
+    owners = [card.name for card in cards().values() if any(one.name == name for one in card.setting)]
+    return f"it with 'run {owners[0]}' only" if len(owners) == 1 else ""
 
 
 def detail_values(given: tuple[str, ...]) -> dict[str, Any]:

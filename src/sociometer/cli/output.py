@@ -58,7 +58,7 @@ class Group(click.Group):
         found = super().get_command(ctx, cmd_name)
         if found is None:
             known = self.list_commands(ctx)
-            raise unknown(f"command of '{self.name}'", cmd_name, known)
+            raise unknown(f"{self.name} command", cmd_name, known)
         return found
 
 

@@ -4,6 +4,7 @@ from typing import Any
 
 from sociometer.cli.output import Number, option
 from sociometer.cli.run import RunCommand, fixed_parameters, play
+from sociometer.core.errors import UsageError
 
 _DETECT = option(
     "--detect",
@@ -13,8 +14,8 @@ _DETECT = option(
     metavar="SIZE",
 )
 
-_ANY = "baseline/random"
-"""Stands for the subject if none is given: the items do not depend on it."""
+_ANY = "vllm/MODEL"
+"""Stands for the subject if none is given: it has no price, and items and requests do not depend on it."""
 
 
 class PlanCommand(RunCommand):
@@ -25,8 +26,10 @@ class PlanCommand(RunCommand):
 
 
 def _plan(**values: Any) -> int:
-    if values["detect"] is not None and not values["models"]:
-        values |= {"models": (_ANY,), "priced": False}
+    if not values["models"]:
+        if values["max_cost"] is not None:
+            raise UsageError(f"--max-cost {values['max_cost']:g} needs --model MODEL, whose price it counts.")
+        values |= {"models": (_ANY,), "priced": False, "label": values["label"] or "MODEL"}
     return play(**{**values, "dry_run": True})
 
 
@@ -35,5 +38,5 @@ command = PlanCommand(
     callback=_plan,
     params=[*fixed_parameters(), _DETECT],
     help="Show what 'run' with the same options would ask, cost and detect, estimated by playing a few items with a"
-    " baseline. Nothing is sent.",
+    " baseline. Nothing is sent. Without --model, it shows all but the cost.",
 )

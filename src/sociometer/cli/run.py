@@ -61,7 +61,7 @@ class RunCommand(PlayCommand):
     """The options of this command that `run` does not have."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        if args and not args[0].startswith("-") and args[0] != "all":
+        if args and not args[0].startswith("-") and args[0] != "all" and "/" not in args[0]:
             card_of(args[0])
         named = [cards()[word] for word in args if word in cards()]
         chosen = list(cards().values()) if "all" in args else named
@@ -153,7 +153,7 @@ def play(
     watch: str = "",
     **values: Any,
 ) -> int:
-    """Play, or with `dry_run` show the plan, and what it takes to detect a difference; if not `priced`, only that."""
+    """Play, or with `dry_run` show the plan, and what it takes to detect a difference; not `priced` without a model."""
     check_trackers(log_to)
     if watch and (dry_run or values["fresh"]):
         raise UsageError("--watch cannot be combined with --dry-run or --fresh.")
@@ -366,15 +366,9 @@ def show_plan(
 ) -> int:
     """Print what the runs would ask and cost, and what they could detect; nothing is sent."""
     check_number("--detect", detect, 0.01)
-    if not priced:
-        needed, said = _detection(engine, plans, [], detect)
-        if display.as_json:
-            display.json([{"detect": one} for one in needed])
-        else:
-            display.show(needed, notes=[*said, "For requests and cost, give --model MODEL."])
-        return 0
-    decided = [_decided(engine, one) for one in plans]
-    found = [(nth, row) for nth, one in enumerate(plans) for row in estimate(one, engine.store)]
+    estimated = plans if priced or detect is None else []
+    decided = [_decided(engine, one) if priced else {} for one in plans]
+    found = [(nth, row) for nth, one in enumerate(estimated) for row in estimate(one, engine.store)]
     rows = [(plans[nth].config.instrument, row) for nth, row in found]
     needed, said = _detection(engine, plans, rows, detect)
     if display.as_json:
@@ -396,22 +390,23 @@ def show_plan(
         note=how_estimated(row for _, row in rows),
         details=("repeats", "requests from", "tokens out at most", "prices of"),
     )  # fmt: skip
-    tables = [table, *_forms(engine, plans), *needed]
+    tables = [*([table] if rows else []), *_forms(engine, estimated), *needed]
     digests = [
         f"Digest of the plan, which you can publish before the run: {text['plan']}  {one.config.instrument} ·"
         f" {one.config.subject_label}"
-        for one, text in zip(plans if display.wide else (), decided, strict=False)
+        for one, text in zip(plans if display.wide and priced else (), decided, strict=False)
     ]
     unpriced = dict.fromkeys(plans[nth].bindings[row.role].spec for nth, row in found if row.cost is None)
     prices = [f"No known price: {spec}. To see its cost, add {entry_of(spec)}." for spec in unpriced]
-    notes = [*_total(rows), *prices, *_limits(plans, found), *_waits(plans), *said, *digests]
+    prices = prices if priced else ["For the cost, give --model MODEL."]
+    notes = [*_total(rows), *prices, *_limits(estimated, found), *_waits(plans), *said, *digests]
     display.show(tables, notes=notes, limits=[len(one.rows) for one in tables])
     return 0
 
 
 def _limits(plans: list[ReadPlan], found: list[tuple[int, RoleEstimate]]) -> Iterator[str]:
     """Whether each spending limit is expected to stop the runs, which share it, and after how many items."""
-    for name, cap in structs.asdict(plans[0].config.caps).items():
+    for name, cap in structs.asdict(plans[0].config.caps).items() if plans else ():
         if cap is None:
             continue
         left, played, items = float(cap), 0.0, 0

@@ -103,7 +103,7 @@ def _arguments(words: tuple[str, ...]) -> Iterator[str]:
             continue
         name = word.removeprefix("--").replace("-", "_") if word.startswith("--") else ""
         value = word if name in ("", "official") else next(rest)
-        if IN_SCRIPT.match(value) and "#" not in value:  # a lambda has no name, and an object only that of its class
+        if IN_SCRIPT.match(value) and "#" not in value:  # a lambda has no name, and some objects have none
             value = "FUNCTION"
         open_place = len(value) > 1 and value.isupper() and value.isalpha()
         shown = "True" if name == "official" else value if open_place else repr(value)

@@ -32,6 +32,13 @@ from sociometer.store.records import RoleRecord, RunStatus
 from sociometer.store.stored_run import StoredRun
 from sociometer.store.studies import PERSON_ROLE, Study, StudyBook, book_path, identity_of, run_name
 
+_PLANNED = {
+    "task": "task", "role": "role", "model": "model", "items": "items", "requests": "requests",
+    "input tokens": "input_tokens", "output tokens": "output_tokens", "cost ($)": "cost",
+    "requests at most": "most_requests", "cost ($) at most": "most_cost",
+}  # fmt: skip
+"""The columns of a plan, and the field of an estimate in each."""
+
 
 class EngineContext:
     """The `core.command.CommandContext` of the commands, which describes its members."""
@@ -108,23 +115,13 @@ class EngineContext:
             for row in estimate(self._engine.plan(config, items, sends=False), self._engine.store)
         ]
         rows = [
-            (
-                row.task,
-                row.role,
-                row.model,
-                row.items,
-                row.requests,
-                row.input_tokens,
-                row.output_tokens,
-                "unknown" if row.cost is None else round(row.cost, 4),
-                row.most_requests,
-                "unknown" if row.most_cost is None else round(row.most_cost, 4),
+            tuple(
+                one if isinstance(one, str | int) else "unknown" if one is None else round(one, 4)
+                for one in (getattr(row, field) for field in _PLANNED.values())
             )
             for row in found
         ]
-        columns = ("task", "role", "model", "items", "requests", "input tokens", "output tokens", "cost ($)",
-                   "requests at most", "cost ($) at most")  # fmt: skip
-        return Table("plan", "Plan (nothing was sent)", columns, tuple(rows), how_estimated(found))
+        return Table("plan", "Plan (nothing was sent)", tuple(_PLANNED), tuple(rows), how_estimated(found))
 
     def run(self, reference: str, task: str = "") -> StoredRun:
         mine = self.instrument.card.name

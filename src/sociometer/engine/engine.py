@@ -221,9 +221,11 @@ class Engine:
                 f" version {instrument.card.version} is installed; a run cannot change version. Start a new run."
             )
         functions = {model_spec(one): one for one in code}
+        wrong = [f"'{one}'" for one in functions if one not in manifest.config.code]
+        if wrong and not manifest.config.code:
+            raise UsageError(f"run {record.reference} runs no code of yours, so leave out {listed(wrong)}.")
         for spec in manifest.config.code:
             if spec not in functions or (IN_SCRIPT.match(spec) and not in_python()):
-                wrong = [f"'{one}'" for one in functions if one not in manifest.config.code]
                 why = f"not {listed(wrong)}" if wrong else "which its store only names"
                 raise UsageError(
                     f"run {record.reference} runs the code '{spec}', {why}. If it is yours, name it again:"

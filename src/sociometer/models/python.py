@@ -83,10 +83,20 @@ async def _called(function: Any, given: object) -> Any:
     return await said if inspect.isawaitable(said) else said
 
 
-def name_of(function: Function) -> str:
-    """`package.module:function`, which `--model python/…` accepts if the function can be imported."""
-    named = function if hasattr(function, "__qualname__") else type(function)
-    return f"{named.__module__}:{named.__qualname__}"
+def name_of(function: Any) -> str:
+    """`package.module:function`, which `--model python/…` accepts if the function can be imported.
+
+    An object has the name that a module gives it; one that no module names has that of its class, in `<>`.
+    """
+    if inspect.ismethod(function):
+        return f"{name_of(function.__self__)}.{function.__name__}"
+    if hasattr(function, "__qualname__"):
+        return f"{function.__module__}:{function.__qualname__}"
+    made = type(function)
+    modules = sorted(sys.modules.items(), key=lambda one: (one[0] != made.__module__, one[0] == "__main__"))
+    named = ((name, *has) for name, module in modules for has in [*getattr(module, "__dict__", {}).items()])
+    found = (f"{module}:{name}" for module, name, value in named if value is function)
+    return next(found, f"{made.__module__}:<{made.__qualname__}>")
 
 
 def load_function(name: str) -> Function:
@@ -116,7 +126,8 @@ def load_function(name: str) -> Function:
             offered = (one for one in dir(found) if not one.startswith("_") and callable(getattr(found, one)))
             raise unknown(f"function of {module}", part, offered)
         found = getattr(found, part)
-    if not callable(found):
-        raise UsageError(f"'python/{name}' is a {type(found).__name__}, not a function.")
+    if not callable(found) or isinstance(found, type):
+        kind = "class; name an object of it" if isinstance(found, type) else f"{type(found).__name__}, not a function"
+        raise UsageError(f"'python/{name}' is a {kind}.")
     function: Function = found
     return function

@@ -9,7 +9,7 @@ import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from sociometer.core.errors import StopCause, hint
+from sociometer.core.errors import FailureKind, StopCause, hint
 from sociometer.core.hints import in_python
 from sociometer.core.lazy import lazy
 from sociometer.core.words import counted
@@ -291,8 +291,15 @@ def how_it_ended(progress: Progress, ending: Ending, run: str) -> str:
         kind, count = progress.failed.most_common(1)[0]
         told = f" ({progress.last_failure[kind]})" if kind in progress.last_failure else ""
         again = f"Retry with: {progress.resume()}" if progress.resume else f"To retry, {repeat}"
-        return f"{count} failed: {kind}{told}\n{again}"
+        return f"{count} failed: {kind}{told}\n{instead_of(kind) or again}"
     return ""
+
+
+def instead_of(kind: str) -> str:
+    """What to do in place of a retry, which uses the stored replies again; empty if a failure may pass."""
+    what, _, role = kind.rpartition(" ")
+    given = f"roles={{'{role}': MODEL}}" if in_python() else f"--role {role}=MODEL"
+    return f"A retry would use the same replies; give another model: {given}" if what == FailureKind.UNREADABLE else ""
 
 
 def cost_in_words(cost: float, priced: int, unpriced: int, charged: float = 0.0) -> str:

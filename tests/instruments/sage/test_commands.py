@@ -100,7 +100,7 @@ def test_a_file_that_breaks_the_protocol_is_refused_and_nothing_is_stored(cli, t
     path = write(tmp_path, row(TALK, 45), row(TALK, 44))
     assert ":2: emo_point 44" in cli("sage", "import", path, code=2)
     assert cli("runs", "--json") == []
-    assert "no such file" in cli("sage", "import", tmp_path / "absent.jsonl", code=2)
+    assert "there is no file of this name" in cli("sage", "import", tmp_path / "absent.jsonl", code=2)
 
 
 def test_a_file_without_a_dialogue_is_refused(cli, tmp_path):

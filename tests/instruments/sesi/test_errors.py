@@ -55,10 +55,30 @@ def test_the_judges_causes_become_shares_with_intervals():
 
 
 def test_an_unreadable_verdict_is_in_no_share_and_counted():
-    summary = judged("I could not say.")
+    old = errors.Verdict(None, "", "no json")  # as earlier versions stored it
+    entries = [Episode(one, 0, old, errors.score(one, old), None) for one in wrong(10)]
+    summary = errors.summarise(RunView(lambda: iter(entries), Settings({})))
     share = summary.measure("share", cause="other")
     assert (share.value, share.unreadable, share.errors) == (None, 0, 10), "the judge failed, not the subject"
     assert summary.notes[0] == "10 verdicts of the judge could not be read; they count as failed."
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("analyse", "last", "--role", "judge=scripted/JUNK"), "judge names no cause that can be read: 'Who knows?'"),
+        (("build", "--posts", "demo", "--role", "builder=scripted/JUNK", "--to", "OUT"), "that can be read"),
+    ],
+    ids=["analyse", "build"],
+)
+def test_a_role_whose_replies_cannot_be_read_is_no_success_and_another_model_is_asked_for(cli, tmp_path, words, said):
+    junk, out = tmp_path / "junk.jsonl", tmp_path / "out"
+    junk.write_text(json.dumps({"match": ".", "reply": "Who knows?"}) + "\n")
+    played(cli)
+    code, _, err = cli("sesi", *(word.replace("JUNK", str(junk)).replace("OUT", str(out)) for word in words))
+    role = words[-1 if words[0] == "analyse" else 4].partition("=")[0]
+    assert code == 4 and f"failed: unreadable {role}" in err and said in err
+    assert f"give another model: --role {role}=MODEL" in err and "repeat" not in err
 
 
 def test_a_subject_whose_judgements_all_failed_has_a_row_for_each_cause():

@@ -187,7 +187,7 @@ def _read(path: Path, kind: type[ReplyT], what: str) -> ReplyT:
     try:
         return msgspec.convert(tomllib.loads(path.read_text(encoding="utf-8")), kind)
     except (OSError, ValueError, msgspec.ValidationError, RecursionError) as error:
-        raise DataError(f"not {what}: {error}", path) from None
+        raise DataError(f"not {what}: {getattr(error, 'strerror', None) or error}", path) from None
 
 
 def briefs(count: int, language: str, schema: TalkSchema, seeds: Seeds, seed: int) -> Iterator[Brief]:

@@ -47,7 +47,7 @@ def import_dialogues(context: CommandContext, options: Settings) -> Result:
     notes: list[str] = []
     for path in {Path(name).resolve(): Path(name) for name in options.texts("files")}.values():
         if not path.is_file():
-            raise DataError("no such file; give released dialogue files (JSON lines)", path)
+            raise DataError("there is no file of this name; give released dialogue files (JSON lines)", path)
         subject = options.text("subject") or subject_of(path)
         simulator = options.text("simulator") or simulator_of(path)
         episodes, twice = _episodes(path, subject, simulator)

@@ -8,6 +8,7 @@ from msgspec import Struct
 from sociometer.core.conversation import Message, Reply, Sampling, Schema
 from sociometer.core.errors import UnreadableRole
 from sociometer.core.session import Session
+from sociometer.core.words import in_one_line
 from sociometer.reading import Reading, ask, read_json, shared_prompt
 
 ReplyT = TypeVar("ReplyT")
@@ -56,7 +57,9 @@ async def ask_json(
     )
     if answer.value is None:
         raise UnreadableRole(
-            f"the {role}'s {schema.name} was still unreadable after {most + 1} answers ({answer.rule})", role
+            f"the {role}'s {schema.name} was still unreadable after {most + 1} answers ({answer.rule}), the last:"
+            f" '{in_one_line(answer.text)[:80]}'",
+            role,
         )
     if dropped[-1]:
         session.note("labels left out", **noted, count=dropped[-1])

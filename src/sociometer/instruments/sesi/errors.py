@@ -12,10 +12,11 @@ from msgspec import Struct
 
 from sociometer.core import sheets
 from sociometer.core.conversation import Sampling, Schema, user
-from sociometer.core.errors import DataError, unknown
+from sociometer.core.errors import DataError, UnreadableRole, unknown
 from sociometer.core.measure import Cell, Measure, Summary, Table
 from sociometer.core.session import Session
 from sociometer.core.task import Item, RunView, Score
+from sociometer.core.words import in_one_line
 from sociometer.instruments._blind.control import seen
 from sociometer.instruments.sesi.items import TABLES, Question
 from sociometer.reading import ChoiceAnswer, object_schema, read_json
@@ -45,7 +46,7 @@ class WrongAnswer(Item, frozen=True, kw_only=True):
 
 
 class Verdict(Struct, frozen=True):
-    """The judge's cause, or None if its reply was unreadable."""
+    """The judge's cause; None in runs of earlier versions whose reply was unreadable."""
 
     cause: Cause | None
     reason: str
@@ -106,7 +107,8 @@ async def ask_judge(item: WrongAnswer, session: Session) -> Verdict:
     )
     reading = read_json(reply.text, _Reply)
     if reading.value is None:
-        return Verdict(None, "", reading.rule)
+        said = in_one_line(reply.text)[:80]
+        raise UnreadableRole(f"the judge names no cause that can be read: '{said}'", "judge")
     return Verdict(reading.value.cause, reading.value.reason, reading.rule)
 
 

@@ -37,10 +37,7 @@ def build(context: CommandContext, options: Settings) -> Result:
         seed=context.seed,
     )
     rejected += dropped
-    notes = [
-        f"{count} posts have no draft: {kind}; run the same command to try them again"
-        for kind, count in view.failures().items()
-    ]
+    notes = [f"{count} posts have no draft: {kind}" for kind, count in view.failures().items()]
     if len(limited) < len(found):
         notes.append(f"{len(found) - len(limited)} more posts pass the filters; --limit {len(limited)} leaves them out")
     return _write(context, options, out, built, rejected, [*notes, *stand_in_notes([view])])

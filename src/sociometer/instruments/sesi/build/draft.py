@@ -8,6 +8,7 @@ import msgspec
 from msgspec import Struct
 
 from sociometer.core.conversation import AnswerFormat, Choice, Free, Message, Sampling, Schema, user
+from sociometer.core.errors import UnreadableRole
 from sociometer.core.measure import Summary, Table
 from sociometer.core.session import Session
 from sociometer.core.task import RunView, Score
@@ -72,14 +73,14 @@ async def draft(post: Post, session: Session) -> Draft:
     about = {"title": post.title, "tldr": post.tldr or "(none)", "body": post.body}
     made = await _told(session, "situation", **about)
     if made is None:
-        return Draft(problem="situation and question unreadable")
+        raise UnreadableRole("the builder wrote no situation and question that can be read", "builder")
     if first_person(f"{made.situation} {made.question}"):
         made = await _told(session, "third-person", situation=made.situation, question=made.question) or made
     if first_person(f"{made.situation} {made.question}"):
         return msgspec.structs.replace(made, problem="told in the first person")
     ability = await _ability(made, session)
     if ability is None:
-        return msgspec.structs.replace(made, problem="ability unreadable")
+        raise UnreadableRole("the builder named no ability that can be read", "builder")
     right = await _right(post, made, session)
     made = msgspec.structs.replace(made, ability=ability, right=right)
     if not right:
