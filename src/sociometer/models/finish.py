@@ -1,32 +1,18 @@
 """The reason why a reply ended, with the same names for every wire format; a reason that means an error is one."""
 
 import re
+from pathlib import Path
 
 from sociometer.core.conversation import OTHER_FINISH, Reply, Usage
 from sociometer.core.errors import FailureKind, Filtered, MachineryError
+from sociometer.core.language import read_texts
 
 STOP, LENGTH, FILTERED = "stop", "length", "content_filter"
 REFUSAL, TOOL_CALLS, ERROR = "refusal", "tool_calls", "error"
 
-_MEANT = {
-    STOP: ("stop", "end_turn", "stop_sequence", "eos", "eos_token", "complete", "finish_reason_unspecified"),
-    LENGTH: ("length", "max_tokens", "max_output_tokens", "model_context_window_exceeded", "model_length"),
-    FILTERED: (
-        "content_filter", "content_filtered", "safety", "recitation", "blocklist", "prohibited_content", "spii",
-        "language", "image_safety", "sensitive", "guardrail_intervened",
-    ),
-    REFUSAL: ("refusal",),
-    TOOL_CALLS: (
-        "tool_calls", "tool_call", "tool_use", "function_call", "malformed_function_call", "unexpected_tool_call",
-        "too_many_tool_calls",
-    ),
-    ERROR: (
-        "error", "failed", "server_error", "internal_error", "network_error", "timeout", "abort", "aborted",
-        "cancelled", "canceled", "insufficient_system_resource",
-    ),
-}  # fmt: skip
 _NAME = re.compile("[A-Za-z][A-Za-z_ -]{0,39}")
 """What may be a reason's name; a cut-off one could be part of a key."""
+_MEANT = read_texts(Path(__file__).with_name("finish_reasons.toml"))
 _WORDS = {word: meant for meant, words in _MEANT.items() for word in words}
 
 

@@ -9,28 +9,14 @@ from typing import Any
 import msgspec
 
 from sociometer.core.card import column
+from sociometer.core.language import read_texts
 from sociometer.core.lazy import require
 from sociometer.core.sheets import guard, whole_file
 from sociometer.results.groups import PeopleRun
 from sociometer.store.stored_run import StoredRun
 
-COLUMNS = {
-    "run": "text; id of the run",
-    "instrument": "text; name of the test",
-    "version": "text; version of the test",
-    "subject": "text; model or label of the run",
-    "task": "text; task of the test",
-    "item": "text; id of the item",
-    "cluster": "text; what items share, such as a story; intervals count these",
-    "repeat": "whole number from 0; which play of the item",
-    "failure": "text; why the episode has no score; empty if it has one",
-    "unreadable": "whole number; replies without an answer, which count in scores",
-    "person": "text; participant; only of a study",
-    "counted": "if a run stopped early: True or False, whether it counts",
-    "facet.NAME": "text; group of the episode, such as an ability",
-    "score.NAME": "number; score of the episode; 'list INSTRUMENT' has its measure",
-}
-"""The columns of CSV, Parquet and `frame`."""
+COLUMNS = read_texts(Path(__file__).with_name("codebook.toml"))["export"]
+"""The columns of CSV, Parquet and `frame`, and what they hold."""
 
 
 def rows(run: StoredRun, task: str = "") -> Iterator[dict[str, Any]]:
