@@ -227,8 +227,8 @@ class PeopleRun(StoredRun):
             for one in made.measures
         )
         note = (
-            f"The value of {self.subject} is the mean over them. Overall intervals are over people and items; those of"
-            " groups of items are over items only."
+            f"The value of {self.subject} is the mean over {self._means(name)}. Overall intervals are over people and"
+            " items; those of groups of items are over items only."
         )
         notes = (*made.notes, note, *filter(None, [self.items_note(name), self.flagged_note]))
         return structs.replace(made, measures=measures, notes=notes)
@@ -240,6 +240,12 @@ class PeopleRun(StoredRun):
         leave_out = hint("study change", self._study.name, "--exclude-flagged")
         said = f"{self.flagged} of {counted(self.people, 'person')} may not have read the questions ({rules})."
         return f"{said} Leave them out with: {leave_out}" if self.flagged else ""
+
+    def _means(self, task: str) -> str:
+        """What the mean is over: people, or items if people answered different ones and the means can differ."""
+        show = f"items, and not of people's scores ('{hint('study show', self._study.name)}')"
+        same = len({frozenset(one.finished(task)) for one in self._members}) == 1
+        return "them" if same else f"{show}, because people answered different items"
 
     def _interval(self, task: str, card: MeasureCard) -> Any:
         view = self.definition.task(task).headline(self.view(task))

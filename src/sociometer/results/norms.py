@@ -27,6 +27,7 @@ from sociometer.store.store import Store
 from sociometer.store.studies import find_study
 
 _OTHERS = "the key is the mean answer of the other people"
+_DIFFERENT = "People answered different items: a score is the mean over items plus how far the person is from others. "
 PERCENTS, FEW_SCORES = (5, 10, 25, 50, 75, 90, 95), 20
 _FEWEST_ANSWERS = 2
 
@@ -168,7 +169,8 @@ def norm_tables(norm: TaskNorm, task: str, people: PeopleRun) -> tuple[NormTable
     columns = ("people with a worse score (%)", "score", "SE (%)")
     alpha = Measure("alpha", norm.alpha, interval=norm.alpha_interval, items=len(norm.items))
     sem = error_of_measurement(norm.deviation, alpha)
-    note = f"{_reliability_note(alpha, sem, card.unit, own=norm.own is not None)} {people.flagged_note}".strip()
+    note = _DIFFERENT if norm.answered < len(norm.items) else ""
+    note += f"{_reliability_note(alpha, sem, card.unit, own=norm.own is not None)} {people.flagged_note}".strip()
     rows = tuple(zip((100 * shares).round(1).tolist(), at.tolist(), around.round(1).tolist(), strict=True))
     facts = (norm.people, alpha, sem)
     percentiles = NormTable("percentiles", title, columns, rows, note, {"score": card.unit}, (), *facts)

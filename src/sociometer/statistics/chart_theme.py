@@ -89,7 +89,7 @@ def _wrap_rows(spec: Spec, rows: Any, most: float) -> None:
     wide, pairs = "(?:[!-~ ]{1,2}|[^!-~ ])", int(most / _LINE)
     line = f"{wide}{{1,{pairs}}}$|{wide}{{1,{pairs - 1}}}[-/_ .]|{wide}{{{pairs}}}"
     lines = max((len(re.findall(line, name)) for name in _names(rows)), default=0)
-    if lines < 2 or rows.get("axis", {}) is None or not isinstance(spec.get("height"), int | float):
+    if lines < 2 or not isinstance(spec.get("height"), int | float):
         return
     start, end = rows["scale"].get("range", (0, spec["height"]))
     more = max(0, _LINE * lines * len(_names(rows)) - (end - start))
