@@ -67,7 +67,9 @@ def test_people_are_the_reference_whatever_the_order(studied):
 def test_the_figure_has_the_score_of_each_person_and_the_place_of_the_others_among_them(studied):
     said, html = words_of(studied, "spring", "oracle")
     assert sum(map(int, re.findall(r'class="column"[^>]*title="(\d+) (?:person|people)"', html))) == PEOPLE
-    assert re.search(r"better than 12 of 12 people, 100 % \[\d+, 100\], and \d\.\d+ SD better than the mean of their scores", said)
+    assert re.search(
+        r"better than 12 of 12 people, 100 % \[\d+, 100\], and \d\.\d+ SD better than the mean of their scores", said
+    )
     assert len(re.findall(r'<i class="other"', html)) == 1
     panel = html.partition('<article class="panel">')[2].partition("</article>")[0]
     assert re.findall(r'<span class="at[^>]*>(\d+ %)</span>', panel) == ["0 %", "20 %", "40 %", "60 %", "80 %", "100 %"]

@@ -143,7 +143,9 @@ def test_a_study_is_one_subject_without_those_who_are_excluded(studied, capsys):
     said = capsys.readouterr().out
     assert f"people (spring, n = {PEOPLE}, 1 excluded)" in said
     assert re.search(r"baseline/oracle is better than people \(spring.*: \d+", said)
-    assert re.search(r"better than 12 of 12 people, 100 % \[\d+, 100\], and \d+\.\d\d SD better than the mean of their scores", said)
+    assert re.search(
+        r"better than 12 of 12 people, 100 % \[\d+, 100\], and \d+\.\d\d SD better than the mean of their scores", said
+    )
     place = sm.compare("spring", oracle, store=studied)[0].measure().place
     assert (place.better_than, place.people, place.share, place.interval.high) == (12, 12, 1, 1)
     assert f"100 % [{100 * place.interval.low:.0f}, 100], and {place.deviations:.2f} SD better" in said

@@ -128,14 +128,15 @@ class PeopleRun(StoredRun):
     """
 
     def __init__(
-        self, taking: Taking, name: str, members: list[RunRecord], flagged: int, why: Counter[str], of: Instrument
+        self, taking: Taking, name: str, members: list[RunRecord], flags: list[bool], why: Counter[str], of: Instrument
     ) -> None:
-        store, self._study, self.flagged, self.excluded = taking.store, taking.study, flagged, why.total()
+        store, self._study, self.excluded = taking.store, taking.study, why.total()
+        self.flags, self.flagged = flags, sum(flags)
         self.why, self.why_excluded = why, ", ".join(f"{count} {kind}" for kind, count in why.most_common())
         self._talks = taking.study.talks
         self.taking = taking
         self._members = [StoredRun(store, record, of) for record in members]
-        first, counts = members[0], {"flagged": flagged, "excluded": self.excluded}
+        first, counts = members[0], {"flagged": self.flagged, "excluded": self.excluded}
         more = (f", {count} {what}" for what, count in counts.items() if count)
         said = f"people ({name}, n = {len(members)}{''.join(more)})"
         if self._talks:
@@ -226,26 +227,22 @@ class PeopleRun(StoredRun):
             else one
             for one in made.measures
         )
+        differ = "items, and not of people's scores ('study show'), because people answered different items"
+        same = len({frozenset(one.finished(name)) for one in self._members}) == 1
         note = (
-            f"The value of {self.subject} is the mean over {self._means(name)}. Overall intervals are over people and"
-            " items; those of groups of items are over items only."
+            f"The value of {self.subject} is the mean over {'them' if same else differ}. Overall intervals are over"
+            " people and items; those of groups of items are over items only."
         )
-        notes = (*made.notes, note, *filter(None, [self.items_note(name), self.flagged_note]))
+        flagged = self.flagged_note(self.flagged, self.people)
+        notes = (*made.notes, note, *filter(None, [self.items_note(name), flagged]))
         return structs.replace(made, measures=measures, notes=notes)
 
-    @property
-    def flagged_note(self) -> str:
-        """How many of those who count are flagged, why, and what to type; empty if nobody is."""
+    def flagged_note(self, flagged: int, people: int) -> str:
+        """How many of these people are flagged, why, and what to type; empty if nobody is."""
         rules = "; ".join(map(str, studies.flag_rules(self._study)))
         leave_out = hint("study change", self._study.name, "--exclude-flagged")
-        said = f"{self.flagged} of {counted(self.people, 'person')} may not have read the questions ({rules})."
-        return f"{said} Leave them out with: {leave_out}" if self.flagged else ""
-
-    def _means(self, task: str) -> str:
-        """What the mean is over: people, or items if people answered different ones and the means can differ."""
-        show = f"items, and not of people's scores ('{hint('study show', self._study.name)}')"
-        same = len({frozenset(one.finished(task)) for one in self._members}) == 1
-        return "them" if same else f"{show}, because people answered different items"
+        said = f"{flagged} of {counted(people, 'person')} may not have read the questions ({rules})."
+        return f"{said} Leave them out with: {leave_out}" if flagged else ""
 
     def _interval(self, task: str, card: MeasureCard) -> Any:
         view = self.definition.task(task).headline(self.view(task))
@@ -261,19 +258,19 @@ def study_run(store: Store, name: str, load: Callable[[str], Instrument], of: Se
         raise UsageError(f"study {name} has several instruments; name the people of one: {', '.join(known)}.")
     name = chosen[0]
     taking = known[name]
-    members, flagged, why = [], 0, Counter[str]()
+    members, flags, why = list[RunRecord](), list[bool](), Counter[str]()
     for one in taking.participants:
         record, (_, decision) = taking.record(one), taking.decision(one)
         why.update(filter(None, [decision.kind]))
         if decision.counts and record is not None:
             members.append(record)
-            flagged += bool(decision.flags)
+            flags.append(bool(decision.flags))
     if not members:
         kinds = ", ".join(f"{count} {kind}" for kind, count in why.most_common())
         out = f": {counted(why.total(), 'person', 'people')} took part and were excluded ({kinds})" if why else " yet"
         show = hint("study show", taking.study.name)
         raise UsageError(f"nobody in study {name} counts{out}; '{show}' lists everyone.")
-    return PeopleRun(taking, name, members, flagged, why, load(members[0].instrument))
+    return PeopleRun(taking, name, members, flags, why, load(members[0].instrument))
 
 
 def groups_of(store: Store, load: Callable[[str], Instrument]) -> dict[str, PeopleRun]:

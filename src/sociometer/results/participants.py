@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from math import isclose
 from statistics import fmean, median, stdev
 
 from msgspec import Struct
@@ -44,15 +43,14 @@ class PeopleResult(Struct, frozen=True):
     mean: float
     deviation: float | None
     alpha: Reliability | None
-    over_items: float | None
-    """The mean over items, where people answered different ones and it is not that of their scores."""
+    over_items: float
+    """The mean over items, which is another if people answered different ones."""
 
     def __str__(self) -> str:
-        mean, spread = (number(value, self.card.unit) for value in (self.mean, self.deviation))
+        mean, spread, over = (number(value, self.card.unit) for value in (self.mean, self.deviation, self.over_items))
         said = f"{self.title} (n = {self.people}): mean {mean}, SD {spread}"
-        if self.over_items is not None:
-            over_items = f"the mean over items is {number(self.over_items, self.card.unit)} ('show' and 'compare')"
-            said += f"; because people answered different items, {over_items}"
+        if over != mean:
+            said += f"; because people answered different items, the mean over items is {over} ('show' and 'compare')"
         if self.alpha is None:
             return said
         alpha = f"unknown ({self.alpha.note})"
@@ -104,15 +102,9 @@ class Scores:
                 mine = [one[title] for one in each if title in one]
                 if values := [one.value for one in mine if one.value is not None]:
                     spread = stdev(values) if len(values) > 1 else None
-                    whole = (title, mine[0].card, len(values), fmean(values), spread, _alpha(mine))
-                    yield PeopleResult(*whole, None if taking.study.talks else _over_items(mine, fmean(values)))
-
-
-def _over_items(people: list[Result], mean: float) -> float | None:
-    """The mean over items of the mean of each, if it is another than that of people's scores."""
-    items = grouped((name, item.value) for one in people for name, item in one.items.items())
-    over = fmean(map(fmean, items.values())) if items else mean
-    return None if isclose(over, mean, abs_tol=1e-9) else over
+                    items = grouped((name, item.value) for one in mine for name, item in one.items.items())
+                    over = fmean(map(fmean, items.values() if items and not taking.study.talks else [values]))
+                    yield PeopleResult(title, mine[0].card, len(values), fmean(values), spread, _alpha(mine), over)
 
 
 def _alpha(people: list[Result]) -> Reliability | None:

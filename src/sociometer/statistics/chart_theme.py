@@ -20,8 +20,7 @@ OUTER_PADDING = 0.2
 """Vega-Lite's padding around rows that contain rows, as a share of a row."""
 _LOOK = read_texts(Path(__file__).with_suffix(".toml"))
 CATEGORIES: dict[Mode, list[str]] = {"light": _LOOK["light"]["category"], "dark": _LOOK["dark"]["category"]}
-_LINE = 14
-"""The height of a line of a name in pixels, and the width of two letters or a Chinese character."""
+_LINE = 14  # the height of a line of a name in pixels, and the width of two letters or a Chinese character
 _MARKED = ("color", "shape")
 _PLACED = ("x", "y", "yOffset", "xOffset")
 COLOURS = 8
@@ -89,15 +88,14 @@ def _wrap_rows(spec: Spec, rows: Any, most: float) -> None:
     wide, pairs = "(?:[!-~ ]{1,2}|[^!-~ ])", int(most / _LINE)
     line = f"{wide}{{1,{pairs}}}$|{wide}{{1,{pairs - 1}}}[-/_ .]|{wide}{{{pairs}}}"
     lines = max((len(re.findall(line, name)) for name in _names(rows)), default=0)
-    if lines < 2 or not isinstance(spec.get("height"), int | float):
-        return
-    start, end = rows["scale"].get("range", (0, spec["height"]))
-    more = max(0, _LINE * lines * len(_names(rows)) - (end - start))
-    rows["scale"] |= {"range": [start, end + more]}
-    spec["height"] += more
-    broken = f"split(trim(replace(datum.label, regexp({json.dumps(line)}, 'g'), '$&\\n')), '\\n')"
-    middle = {"condition": {"test": "true", "expr": f"{-_LINE / 2} * (length({broken}) - 1)"}, "value": 0}
-    rows["axis"] = {**rows.get("axis", {}), "labelExpr": broken, "labelLineHeight": _LINE, "labelOffset": middle}
+    if lines > 1 and isinstance(spec.get("height"), int | float):
+        start, end = rows["scale"].get("range", (0, spec["height"]))
+        more = max(0, _LINE * lines * len(_names(rows)) - (end - start))
+        rows["scale"] |= {"range": [start, end + more]}
+        spec["height"] += more
+        broken = f"split(trim(replace(datum.label, regexp({json.dumps(line)}, 'g'), '$&\\n')), '\\n')"
+        middle = {"condition": {"test": "true", "expr": f"{-_LINE / 2} * (length({broken}) - 1)"}, "value": 0}
+        rows["axis"] = {**rows.get("axis", {}), "labelExpr": broken, "labelOffset": middle}
 
 
 def with_subjects(spec: Spec, subjects: Sequence[str]) -> Spec:

@@ -39,7 +39,7 @@ class Norming(Struct, frozen=True):
     distances: Floats
 
 
-def of_people(view: RunView[Scenario, Allocated], name: str, sample: str) -> PeopleValues:
+def of_people(view: RunView[Scenario, Allocated], name: str) -> PeopleValues:
     """Return each person's distance from the mean of the others on each story, and the norm of them all."""
     answers: dict[int, dict[str, tuple[float, ...]]] = {}
     items = {}
@@ -49,7 +49,7 @@ def of_people(view: RunView[Scenario, Allocated], name: str, sample: str) -> Peo
             answers.setdefault(episode.repeat, {})[episode.item.scenario] = episode.outcome.points
     people = [Person(str(person), points) for person, points in answers.items()]
     order = SHUFFLED if view.settings.flag("shuffle") else PRINTED
-    made = build_norm(people, tuple(items), name=name, sample=sample, order=order)
+    made = build_norm(people, tuple(items), name=name, sample="", order=order)
     who = [int(person.name) for person in made.people]
     values = {
         item.id: {person: float(far) for person, far in zip(who, column, strict=True) if not math.isnan(far)}
