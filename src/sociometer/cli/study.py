@@ -413,6 +413,7 @@ def _plan(
     mean_width: float | None, spread: float | None, store: StorePlace | None, as_json: bool,
 ) -> None:  # fmt: skip
     card = card_of(instrument)
+    _refuse_models_only(card, tasks, {role.name: "" for role in card.role})
     with open_engine(_file(store)) as engine:
         lists = engine.plan(make_config(card, _ANY, tasks=tasks, limit=limit), sends=False).lists
     known = [(task, measure) for task in lists if (measure := card.primary_of(task)) is not None]

@@ -7,7 +7,6 @@ from typing import Any
 
 from msgspec import structs
 
-from sociometer.core.card import MeasureCard
 from sociometer.core.command import StudyPerson
 from sociometer.core.conversation import Transcript
 from sociometer.core.errors import StoreError, UsageError, hint
@@ -16,7 +15,7 @@ from sociometer.core.measure import Summary
 from sociometer.core.task import AnyRun, Episode
 from sociometer.core.words import counted, grouped
 from sociometer.results.leaderboard import mean_interval
-from sociometer.statistics.item_values import item_values
+from sociometer.statistics.item_values import read_items
 from sociometer.store import studies
 from sociometer.store.records import RunRecord, RunStatus
 from sociometer.store.runs import RunSearch
@@ -52,13 +51,9 @@ class Taking:
         wrong = sum(not passed for after, passed in checks if over or after < sum(done.values()))
         records = [record for record in every if self._place is None or record.id == self.run_of(one)]
         planned = total if records and self._place is None else sum(record.manifest.episodes for record in records)
-        status = (
-            str(status_of(self.store, records[-1]))
-            if records
-            else "run deleted"
-            if self.run_of(one)
-            else studies.NOT_BEGUN
-        )
+        status = "run deleted" if self.run_of(one) else studies.NOT_BEGUN
+        if records:
+            status = str(status_of(self.store, records[-1]))
         if one.screened_out or (status == "finished" and self._place is None and not over):
             status = "screened out" if one.screened_out else "stopped"
         timings = self.timings.get(one.id, [])
@@ -220,9 +215,11 @@ class PeopleRun(StoredRun):
         made = self.made_summary(name)
         if self._talks:
             return structs.replace(made, notes=(*made.notes, "Intervals are over people."))
-        known = {card.name: card for card in self.definition.card.measures_of(name) if card.value and not card.of_items}
+        view = self.definition.task(name).headline(self.view(name))
+        known = {card.name: card for card in view.card.measures_of(name) if card.value and not card.of_items}
+        tables = read_items(view, [card.value for card in known.values()]).tables
         measures = tuple(
-            structs.replace(one, interval=self._interval(name, known[one.name]))
+            structs.replace(one, interval=mean_interval(tables[known[one.name].value], known[one.name], view))
             if one.name in known and not one.group and one.value is not None
             else one
             for one in made.measures
@@ -244,10 +241,6 @@ class PeopleRun(StoredRun):
         said = f"{flagged} of {counted(people, 'person')} may not have read the questions ({rules})."
         return f"{said} Leave them out with: {leave_out}" if flagged else ""
 
-    def _interval(self, task: str, card: MeasureCard) -> Any:
-        view = self.definition.task(task).headline(self.view(task))
-        return mean_interval(item_values(view, card.value), card, view)
-
 
 def study_run(store: Store, name: str, load: Callable[[str], Instrument], of: Sequence[str] = ()) -> PeopleRun | None:
     """The people of a study who count, as one run, of the part `name` or of an instrument in `of`; None if unknown."""
@@ -255,7 +248,8 @@ def study_run(store: Store, name: str, load: Callable[[str], Instrument], of: Se
         return None
     chosen = [part for part, one in known.items() if part == name or one.study.parts[part].instrument in of]
     if name not in known and len(chosen) != 1:
-        raise UsageError(f"study {name} has several instruments; name the people of one: {', '.join(known)}.")
+        several = "models" if next(iter(known.values())).study.talks else "instruments"
+        raise UsageError(f"study {name} has several {several}; name the people of one: {', '.join(known)}.")
     name = chosen[0]
     taking = known[name]
     members, flags, why = list[RunRecord](), list[bool](), Counter[str]()
@@ -268,8 +262,9 @@ def study_run(store: Store, name: str, load: Callable[[str], Instrument], of: Se
     if not members:
         kinds = ", ".join(f"{count} {kind}" for kind, count in why.most_common())
         out = f": {counted(why.total(), 'person', 'people')} took part and were excluded ({kinds})" if why else " yet"
-        show = hint("study show", taking.study.name)
-        raise UsageError(f"nobody in study {name} counts{out}; '{show}' lists everyone.")
+        show, let_in = hint("study show", taking.study.name), hint("study open", taking.study.name)
+        then = f"'{show}' lists everyone" if taking.participants else f"let people in with '{let_in}'"
+        raise UsageError(f"nobody in study {name} counts{out}; {then}.")
     return PeopleRun(taking, name, members, flags, why, load(members[0].instrument))
 
 

@@ -52,6 +52,8 @@ def study_norm(store: Store, name: str, load: Callable[[str], Instrument]) -> tu
     """The norm of a study, or of its part with this name; the people whom it comes from, and what they took."""
     study, participants = find_study(store.path, name)
     about = {run: one.about for one in participants for run in one.runs}
+    if study.talks:
+        raise UsageError(f"people in study {study.name} talk with models, so it has scores of models and no norm.")
     people = study_run(store, name, load)
     assert people is not None
     return norm_of_study(people, [about[run] for run in people.members], study.language), people, study.parts[name]

@@ -14,11 +14,10 @@ from sociometer.core.words import counted
 from sociometer.instruments.seceu.items import Scenario
 from sociometer.instruments.seceu.norm import PRINTED, SHUFFLED, Norm, Pairs, evenness
 from sociometer.instruments.seceu.play import Allocated
-from sociometer.statistics.people import curve_of
+from sociometer.statistics.people import FEWEST_PEOPLE, curve_of
 from sociometer.statistics.reliability import cronbach_alpha
 
 Floats = NDArray[np.float64]
-FEWEST_PEOPLE = 10
 FEWEST_SCENARIOS = 3
 """With fewer, patterns cannot be compared."""
 SAME_ANSWER = 0.95
