@@ -26,9 +26,9 @@ def store(tmp_path_factory):
     ("words", "said"),
     [
         ("show sprnig", "unknown study 'sprnig'; did you mean 'spring'?"),
-        ("show WHO", "'WHO' is a participant of spring; give the study: 'sociometer study show spring"),
-        ("show spring.WHO", "'spring.WHO' is a participant of spring; give the study: 'sociometer study show spring"),
-        ("export spring.WHO --to x", "is a participant of spring; give the study: 'sociometer study show spring"),
+        ("show WHO", "'WHO' is a participant of spring; 'sociometer study show spring"),
+        ("show spring.WHO", "'spring.WHO' is a participant of spring; 'sociometer study show spring"),
+        ("export spring.WHO --to x", "is a participant of spring; 'sociometer study show spring"),
         ("show both.x", "study both has no part 'both.x'; give: both.sesi or both.seceu."),
         ("show spring.x", "study spring has no part 'spring.x'; give: spring."),
         (

@@ -126,7 +126,8 @@ def test_a_line_says_who_counts_who_does_not_and_why_how_long_and_how_reliably(s
     sample = f"Study spring: 12 people; excluded: 1 flagged ({rules})."
     assert f"{sample} They took 7.5 minutes in the median, from 2.0 to 13.0." in said
     assert re.search(
-        r"People Study .*?Accuracy: mean of the scores [\d.]+ %, standard deviation [\d.]+ points, from [\d.]+ % to [\d.]+ %\."
+        r"People Study .*?Accuracy: mean of the scores [\d.]+ %, standard deviation [\d.]+ points,"
+        r" from [\d.]+ % to [\d.]+ %\."
         r" How .*?: Cronbach's alpha −?[\d.]+ \[",
         said,
     )
@@ -182,8 +183,8 @@ def test_people_on_a_norm_have_columns_a_mean_and_a_deviation_of_their_eq(tmp_pa
     even = sm.run("seceu", "baseline/even", store=path, **same)
     said, html = words_of(path, "autumn", even.id)
     assert (
-        f"EQ: mean of the scores {fmean(values):.1f}, standard deviation {stdev(values):.3g} points, from {min(values):.3g} to"
-        in said
+        f"EQ: mean of the scores {fmean(values):.1f}, standard deviation {stdev(values):.3g} points,"
+        f" from {min(values):.3g} to" in said
     )
     panel = html.partition("EQ, 12 official items; higher is better")[2].partition("</article>")[0]
     assert sum(map(int, re.findall(r'class="column"[^>]*title="(\d+) ', panel))) == len(values) == 12

@@ -223,10 +223,7 @@ def test_a_participant_in_the_place_of_the_study_is_told_the_order(studied, caps
     with closing(sqlite3.connect(book_path(studied))) as book:
         ((person,),) = book.execute("SELECT min(id) FROM participant")
     assert run_command(["study", "withdraw", person, "spring", "--store", str(studied)]) == 2
-    assert (
-        f"'{person}' is a participant of spring; give the study: 'sociometer study show spring"
-        in capsys.readouterr().err
-    )
+    assert f"'{person}' is a participant of spring; 'sociometer study show spring" in capsys.readouterr().err
 
 
 def test_no_single_participant_is_people(studied, capsys):

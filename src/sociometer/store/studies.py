@@ -252,9 +252,7 @@ class StudyBook(Book):
         if found is None:
             if owner := self.participant(name.rpartition(".")[2]):
                 show = hint("study show", owner.study)
-                raise NotFound(
-                    f"'{name}' is a participant of {owner.study}; give the study: '{show}' has their scores."
-                )
+                raise NotFound(f"'{name}' is a participant of {owner.study}; '{show}' has their scores.")
             make = hint("study create INSTRUMENT --name NAME")
             raise unknown("study", name, self.names(), f"Make one with '{make}'.")
         return found
