@@ -67,7 +67,9 @@ def test_people_are_the_reference_whatever_the_order(studied):
 def test_the_figure_has_the_score_of_each_person_and_the_place_of_the_others_among_them(studied):
     said, html = words_of(studied, "spring", "oracle")
     assert sum(map(int, re.findall(r'class="column"[^>]*title="(\d+) (?:person|people)"', html))) == PEOPLE
-    assert re.search(r"better than 12 of 12 people, 100 % \[\d+, 100\], and \d\.\d+ SD better than their mean", said)
+    assert re.search(
+        r"better than 12 of 12 people, 100 % \[\d+, 100\], and \d\.\d+ SD better than the mean of their scores", said
+    )
     assert len(re.findall(r'<i class="other"', html)) == 1
     panel = html.partition('<article class="panel">')[2].partition("</article>")[0]
     assert re.findall(r'<span class="at[^>]*>(\d+ %)</span>', panel) == ["0 %", "20 %", "40 %", "60 %", "80 %", "100 %"]
@@ -124,7 +126,8 @@ def test_a_line_says_who_counts_who_does_not_and_why_how_long_and_how_reliably(s
     sample = f"Study spring: 12 people; excluded: 1 flagged ({rules})."
     assert f"{sample} They took 7.5 minutes in the median, from 2.0 to 13.0." in said
     assert re.search(
-        r"People Study .*?Accuracy: mean [\d.]+ %, standard deviation [\d.]+ points, from [\d.]+ % to [\d.]+ %\."
+        r"People Study .*?Accuracy: mean of the scores [\d.]+ %, standard deviation [\d.]+ points,"
+        r" from [\d.]+ % to [\d.]+ %\."
         r" How .*?: Cronbach's alpha −?[\d.]+ \[",
         said,
     )
@@ -180,8 +183,8 @@ def test_people_on_a_norm_have_columns_a_mean_and_a_deviation_of_their_eq(tmp_pa
     even = sm.run("seceu", "baseline/even", store=path, **same)
     said, html = words_of(path, "autumn", even.id)
     assert (
-        f"EQ: mean {fmean(values):.1f}, standard deviation {stdev(values):.3g} points, from {min(values):.3g} to"
-        in said
+        f"EQ: mean of the scores {fmean(values):.1f}, standard deviation {stdev(values):.3g} points,"
+        f" from {min(values):.3g} to" in said
     )
     panel = html.partition("EQ, 12 official items; higher is better")[2].partition("</article>")[0]
     assert sum(map(int, re.findall(r'class="column"[^>]*title="(\d+) ', panel))) == len(values) == 12

@@ -143,7 +143,9 @@ def test_a_study_is_one_subject_without_those_who_are_excluded(studied, capsys):
     said = capsys.readouterr().out
     assert f"people (spring, n = {PEOPLE}, 1 excluded)" in said
     assert re.search(r"baseline/oracle is better than people \(spring.*: \d+", said)
-    assert re.search(r"better than 12 of 12 people, 100 % \[\d+, 100\], and \d+\.\d\d SD better than their mean", said)
+    assert re.search(
+        r"better than 12 of 12 people, 100 % \[\d+, 100\], and \d+\.\d\d SD better than the mean of their scores", said
+    )
     place = sm.compare("spring", oracle, store=studied)[0].measure().place
     assert (place.better_than, place.people, place.share, place.interval.high) == (12, 12, 1, 1)
     assert f"100 % [{100 * place.interval.low:.0f}, 100], and {place.deviations:.2f} SD better" in said
@@ -221,7 +223,7 @@ def test_a_participant_in_the_place_of_the_study_is_told_the_order(studied, caps
     with closing(sqlite3.connect(book_path(studied))) as book:
         ((person,),) = book.execute("SELECT min(id) FROM participant")
     assert run_command(["study", "withdraw", person, "spring", "--store", str(studied)]) == 2
-    assert f"'{person}' is a participant of spring; give the study first." in capsys.readouterr().err
+    assert f"'{person}' is a participant of spring; 'sociometer study show spring" in capsys.readouterr().err
 
 
 def test_no_single_participant_is_people(studied, capsys):

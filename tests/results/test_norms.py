@@ -312,12 +312,16 @@ def test_a_norm_of_seceu_says_whom_it_leaves_out_although_the_study_counts_them(
     path = make_study(tmp_path / "s.db", "seceu", POINTS, people=12, limit=6)
     always = sm.run("seceu", model=lambda messages: "4 3 2 1", label="human", fresh=True, store=path, limit=6)
     with closing(StudyBook(book_path(path))) as book:
+        for one in book.participants("spring"):
+            book.add_check(one.id, 0, True)
         book.set_run(book.join(book.study("spring"), {"age": "40", "sex": "f", "id": "last"})[0], always.id)
+        book.change(structs.replace(book.study("spring"), attention=1, excludes_flagged=False))
     norm = sm.study("spring", store=path).norm(tmp_path / "norm.json")
     assert norm.people == 12
     assert run_command(["study", "norms", "spring", "--to", str(tmp_path / "n.json"), "--store", str(path)]) == 0
     said = " ".join(capsys.readouterr().out.split())
-    assert "13 people, 0 flagged, 0 excluded" in said
+    assert "12 people, 0 flagged, 0 excluded" in said and "may not have read" not in said
+    assert "1 of 13 people may not have read" in " ".join(sm.get_run("spring", store=path).summary().notes)
     assert "1 person left out for the same four numbers in at least 95 % of the stories" in said
 
 
@@ -362,5 +366,5 @@ def test_each_instrument_of_a_battery_has_its_own_norm(tmp_path, capsys):
         assert run_command(["study", words[0], "spring.seceu", *words[1:], "--store", str(path)]) == 0, words
         assert "spring.seceu" not in capsys.readouterr().out, "the whole study"
         assert run_command(["study", words[0], "spring.sage", *words[1:], "--store", str(path)]) == 2
-        assert "has no part 'spring.sage'; it has: spring.sesi, spring.seceu." in capsys.readouterr().err
+        assert "has no part 'spring.sage'; give: spring.sesi or spring.seceu." in capsys.readouterr().err
     assert run_command(["study", "norms", "spring.sage", *at]) == 2

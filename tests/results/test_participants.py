@@ -78,6 +78,24 @@ def test_the_people_who_count_have_a_mean_an_sd_and_the_alpha_of_a_comparison(st
     assert found.alpha.value == pytest.approx(alpha.value) and found.alpha.interval == alpha.interval
 
 
+@pytest.mark.parametrize(("drawn", "differ"), [(("--sample", "5"), True), ((), False)])
+def test_people_who_answered_different_items_have_two_means_and_each_place_says_which(tmp_path, capsys, drawn, differ):
+    at, lots = ["--store", str(tmp_path / "s.db")], random.Random(3)
+    with OpenStudy(tmp_path / "s.db", "seceu", "--limit", "9", "--fastest", "0", *drawn) as made:
+        for _ in range(3):
+            made.person(points=lots.sample((1, 2, 3, 4), 4)).join().answer_all()
+        (found,) = Scores(made.store, load).of_people("spring")
+        page = plain(made.owner().get("/owner").text)
+    whole = sm.get_run("spring", store=tmp_path / "s.db").summary().measure("distance").value
+    assert (whole == pytest.approx(found.mean)) == (not differ) and found.over_items == pytest.approx(whole)
+    capsys.readouterr()
+    assert run_command(["study", "show", "spring", *at]) == 0 == run_command(["show", "spring", *at])
+    said, over = capsys.readouterr().out, f"because people answered different items, the mean over items is {whole:.2f}"
+    assert (over in said) == (over in page) == differ
+    which = "the mean over items, and not of people's scores ('study show')" if differ else "over them. "
+    assert which in said
+
+
 def test_the_settings_are_shown_as_the_owner_has_them_now(studied, capsys):
     at = ["--store", str(studied.path)]
     assert run_command(["study", "change", "spring", "--quota", "77", *at]) == 0

@@ -145,4 +145,4 @@ def test_the_place_among_people_says_whether_the_distance_is_good(better, value,
     model = {name: structs.replace(one, value=value, repeats=(value,), of=(0,)) for name, one in table.items()}
     (measure,) = [one for one in card("number", better).measures_of("questions") if one.primary]
     place = place_among(table, model, -1.0 if better == "lower" else 1.0)
-    assert f" SD {way} than their mean" in place_sentence("m", measure, place)
+    assert f" SD {way} than the mean of their scores" in place_sentence("m", measure, place)

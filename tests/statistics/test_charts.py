@@ -200,3 +200,21 @@ def test_names_in_a_picture_are_inside_it_and_do_not_cover_each_other(width):
         assert left >= 0 and right <= float(root.get("width")) and top >= 0, name
         for other, box in texts[place + 1 :]:
             assert right <= box[0] or box[2] <= left or bottom <= box[1] or box[3] <= top, (name, other)
+
+
+@pytest.mark.parametrize("kind", ["rows", "people"])
+def test_names_of_rows_that_are_too_long_for_a_phone_are_in_lines_with_room_for_them(kind):
+    names = [
+        "openrouter/anthropic/claude-sonnet-4.5-thinking",
+        "名字很长的一个中文模型名字很长",
+        'it\'s "\\d" + ' * 4,
+        "m",
+    ]
+    marks = [Mark(name, place, name) for place, name in enumerate(names)]
+    rows = interval_chart([Dot(name, 0.5) for name in names])
+    chart = rows if kind == "rows" else density_chart([DensityPoint(1, 4), DensityPoint(2, 7)], marks, steps=True)
+    root = ElementTree.fromstring(vl_convert.vegalite_to_svg(themed(contained(chart), width=340)))
+    texts = [[*text.itertext()] for text in root.iter("{http://www.w3.org/2000/svg}text")]
+    lines = {re.sub(r"\s", "", "".join(parts)): len(parts) for parts in texts}
+    assert [lines.get(re.sub(r"\s", "", name)) for name in names] == [4, 2, 3, 1], lines
+    assert float(root.get("height")) > 4 * 14 * len(names), "each row has room for four lines"

@@ -583,7 +583,7 @@ def test_the_page_of_a_study_has_its_people_their_scores_alpha_and_the_models_ve
         assert verdict in said and "sociometer compare spring guesser" in said
         assert estimate(guesser.value, "number", guesser.interval) in said, "with its interval"
         assert "Cronbach's alpha" in said and "participants 12 finished 11 counted 11 flagged 1 excluded 1" in said
-        moments = r"mean [\d.]+, standard deviation [\d.]+, from [\d.]+ to [\d.]+\. How consistently the items order"
+        moments = r"mean of the scores [\d.]+, standard deviation [\d.]+, from [\d.]+ to [\d.]+\. How consistently"
         assert "seconds per question (median), all tests" in said and "seconds per item" not in said
         assert re.search(moments, said) and "single pe" in said and "tandard error of measurement" in said
         rows = re.findall(r"<tr(?: class=\"left-out\")?><td><a href=\"/run/.*?</tr>", text.partition('id="people"')[2])

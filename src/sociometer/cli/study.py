@@ -409,17 +409,11 @@ def _norms(name: str, to: Path, store: StorePlace | None, as_json: bool) -> None
 
 
 def _plan(
-    instrument: str,
-    tasks: tuple[str, ...],
-    limit: int | None,
-    width: float,
-    percentile: float,
-    mean_width: float | None,
-    spread: float | None,
-    store: StorePlace | None,
-    as_json: bool,
-) -> None:
+    instrument: str, tasks: tuple[str, ...], limit: int | None, width: float, percentile: float,
+    mean_width: float | None, spread: float | None, store: StorePlace | None, as_json: bool,
+) -> None:  # fmt: skip
     card = card_of(instrument)
+    _refuse_models_only(card, tasks, {role.name: "" for role in card.role})
     with open_engine(_file(store)) as engine:
         lists = engine.plan(make_config(card, _ANY, tasks=tasks, limit=limit), sends=False).lists
     known = [(task, measure) for task in lists if (measure := card.primary_of(task)) is not None]

@@ -306,8 +306,8 @@ class Task(Struct, Generic[ItemT, OutcomeT], frozen=True):
     """The human reference for these items as a JSON value, stored with the run."""
     fits: Callable[[Any, Iterable[Item], Mapping[str, str]], str] = lambda norm, items, roles: ""
     """Why the norm does not fit the chosen items and the models in the other roles; empty if it does."""
-    of_people: Callable[[RunView[ItemT, OutcomeT], str, str], PeopleValues] | None = None
-    """What makes a norm of a study, with its name and its sample; None if people are scored like models."""
+    of_people: Callable[[RunView[ItemT, OutcomeT], str], PeopleValues] | None = None
+    """What makes a norm of a study, with its name and, as `sample`, whom it leaves out; None: people are as models."""
     past: bool = False
     """Whether the installed version of the instrument does not have it, so that its runs can only be read."""
 

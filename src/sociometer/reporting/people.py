@@ -72,7 +72,7 @@ def _moments(scores: Sequence[float], card: MeasureCard) -> str:
     """The mean, the standard deviation and the range of people's scores."""
     spread = f", standard deviation {amount(stdev(scores), card.unit)}" if len(scores) > 1 else ""
     mean, low, high = (number(value, card.unit) for value in (fmean(scores), min(scores), max(scores)))
-    return f"{card.title}: mean {mean}{spread}, from {low} to {high}."
+    return f"{card.title}: mean of the scores {mean}{spread}, from {low} to {high}."
 
 
 def scores_in_words(people: AnyRun, card: MeasureCard, scores: Sequence[float]) -> str:

@@ -7,7 +7,6 @@ from typing import Any
 
 from msgspec import structs
 
-from sociometer.core.card import MeasureCard
 from sociometer.core.command import StudyPerson
 from sociometer.core.conversation import Transcript
 from sociometer.core.errors import StoreError, UsageError, hint
@@ -16,7 +15,7 @@ from sociometer.core.measure import Summary
 from sociometer.core.task import AnyRun, Episode
 from sociometer.core.words import counted, grouped
 from sociometer.results.leaderboard import mean_interval
-from sociometer.statistics.item_values import item_values
+from sociometer.statistics.item_values import read_items
 from sociometer.store import studies
 from sociometer.store.records import RunRecord, RunStatus
 from sociometer.store.runs import RunSearch
@@ -52,13 +51,9 @@ class Taking:
         wrong = sum(not passed for after, passed in checks if over or after < sum(done.values()))
         records = [record for record in every if self._place is None or record.id == self.run_of(one)]
         planned = total if records and self._place is None else sum(record.manifest.episodes for record in records)
-        status = (
-            str(status_of(self.store, records[-1]))
-            if records
-            else "run deleted"
-            if self.run_of(one)
-            else studies.NOT_BEGUN
-        )
+        status = "run deleted" if self.run_of(one) else studies.NOT_BEGUN
+        if records:
+            status = str(status_of(self.store, records[-1]))
         if one.screened_out or (status == "finished" and self._place is None and not over):
             status = "screened out" if one.screened_out else "stopped"
         timings = self.timings.get(one.id, [])
@@ -128,14 +123,15 @@ class PeopleRun(StoredRun):
     """
 
     def __init__(
-        self, taking: Taking, name: str, members: list[RunRecord], flagged: int, why: Counter[str], of: Instrument
+        self, taking: Taking, name: str, members: list[RunRecord], flags: list[bool], why: Counter[str], of: Instrument
     ) -> None:
-        store, self._study, self.flagged, self.excluded = taking.store, taking.study, flagged, why.total()
+        store, self._study, self.excluded = taking.store, taking.study, why.total()
+        self.flags, self.flagged = flags, sum(flags)
         self.why, self.why_excluded = why, ", ".join(f"{count} {kind}" for kind, count in why.most_common())
         self._talks = taking.study.talks
         self.taking = taking
         self._members = [StoredRun(store, record, of) for record in members]
-        first, counts = members[0], {"flagged": flagged, "excluded": self.excluded}
+        first, counts = members[0], {"flagged": self.flagged, "excluded": self.excluded}
         more = (f", {count} {what}" for what, count in counts.items() if count)
         said = f"people ({name}, n = {len(members)}{''.join(more)})"
         if self._talks:
@@ -219,31 +215,31 @@ class PeopleRun(StoredRun):
         made = self.made_summary(name)
         if self._talks:
             return structs.replace(made, notes=(*made.notes, "Intervals are over people."))
-        known = {card.name: card for card in self.definition.card.measures_of(name) if card.value and not card.of_items}
+        view = self.definition.task(name).headline(self.view(name))
+        known = {card.name: card for card in view.card.measures_of(name) if card.value and not card.of_items}
+        tables = read_items(view, [card.value for card in known.values()]).tables
         measures = tuple(
-            structs.replace(one, interval=self._interval(name, known[one.name]))
+            structs.replace(one, interval=mean_interval(tables[known[one.name].value], known[one.name], view))
             if one.name in known and not one.group and one.value is not None
             else one
             for one in made.measures
         )
+        differ = "items, and not of people's scores ('study show'), because people answered different items"
+        same = len({frozenset(one.finished(name)) for one in self._members}) == 1
         note = (
-            f"The value of {self.subject} is the mean over them. Overall intervals are over people and items; those of"
-            " groups of items are over items only."
+            f"The value of {self.subject} is the mean over {'them' if same else differ}. Overall intervals are over"
+            " people and items; those of groups of items are over items only."
         )
-        notes = (*made.notes, note, *filter(None, [self.items_note(name), self.flagged_note]))
+        flagged = self.flagged_note(self.flagged, self.people)
+        notes = (*made.notes, note, *filter(None, [self.items_note(name), flagged]))
         return structs.replace(made, measures=measures, notes=notes)
 
-    @property
-    def flagged_note(self) -> str:
-        """How many of those who count are flagged, why, and what to type; empty if nobody is."""
+    def flagged_note(self, flagged: int, people: int) -> str:
+        """How many of these people are flagged, why, and what to type; empty if nobody is."""
         rules = "; ".join(map(str, studies.flag_rules(self._study)))
         leave_out = hint("study change", self._study.name, "--exclude-flagged")
-        said = f"{self.flagged} of {counted(self.people, 'person')} may not have read the questions ({rules})."
-        return f"{said} Leave them out with: {leave_out}" if self.flagged else ""
-
-    def _interval(self, task: str, card: MeasureCard) -> Any:
-        view = self.definition.task(task).headline(self.view(task))
-        return mean_interval(item_values(view, card.value), card, view)
+        said = f"{flagged} of {counted(people, 'person')} may not have read the questions ({rules})."
+        return f"{said} Leave them out with: {leave_out}" if flagged else ""
 
 
 def study_run(store: Store, name: str, load: Callable[[str], Instrument], of: Sequence[str] = ()) -> PeopleRun | None:
@@ -252,22 +248,24 @@ def study_run(store: Store, name: str, load: Callable[[str], Instrument], of: Se
         return None
     chosen = [part for part, one in known.items() if part == name or one.study.parts[part].instrument in of]
     if name not in known and len(chosen) != 1:
-        raise UsageError(f"study {name} has several instruments; name the people of one: {', '.join(known)}.")
+        several = "models" if next(iter(known.values())).study.talks else "instruments"
+        raise UsageError(f"study {name} has several {several}; name the people of one: {', '.join(known)}.")
     name = chosen[0]
     taking = known[name]
-    members, flagged, why = [], 0, Counter[str]()
+    members, flags, why = list[RunRecord](), list[bool](), Counter[str]()
     for one in taking.participants:
         record, (_, decision) = taking.record(one), taking.decision(one)
         why.update(filter(None, [decision.kind]))
         if decision.counts and record is not None:
             members.append(record)
-            flagged += bool(decision.flags)
+            flags.append(bool(decision.flags))
     if not members:
         kinds = ", ".join(f"{count} {kind}" for kind, count in why.most_common())
         out = f": {counted(why.total(), 'person', 'people')} took part and were excluded ({kinds})" if why else " yet"
-        show = hint("study show", taking.study.name)
-        raise UsageError(f"nobody in study {name} counts{out}; '{show}' lists everyone.")
-    return PeopleRun(taking, name, members, flagged, why, load(members[0].instrument))
+        show, let_in = hint("study show", taking.study.name), hint("study open", taking.study.name)
+        then = f"'{show}' lists everyone" if taking.participants else f"let people in with '{let_in}'"
+        raise UsageError(f"nobody in study {name} counts{out}; {then}.")
+    return PeopleRun(taking, name, members, flags, why, load(members[0].instrument))
 
 
 def groups_of(store: Store, load: Callable[[str], Instrument]) -> dict[str, PeopleRun]:

@@ -52,6 +52,8 @@ def study_norm(store: Store, name: str, load: Callable[[str], Instrument]) -> tu
     """The norm of a study, or of its part with this name; the people whom it comes from, and what they took."""
     study, participants = find_study(store.path, name)
     about = {run: one.about for one in participants for run in one.runs}
+    if study.talks:
+        raise UsageError(f"people in study {study.name} talk with models, so it has scores of models and no norm.")
     people = study_run(store, name, load)
     assert people is not None
     return norm_of_study(people, [about[run] for run in people.members], study.language), people, study.parts[name]
@@ -67,16 +69,16 @@ def write_norm(norm: NormFile, taken: RunConfig, to: Path, checked: Callable[[Ru
 
 def _task_norm(run: PeopleRun, task: str, card: MeasureCard, groups: Sequence[Mapping[str, str]]) -> TaskNorm:
     definition, lower = run.definition.task(task), card.better == "lower"
-    sample = sample_text(groups, run.flagged, run.excluded)
     view = definition.headline(run.view(task))
     if definition.of_people is not None:
-        values, own = definition.of_people(view, run.id, sample)
-        sample = str((own or {}).get("sample", sample))
+        values, own = definition.of_people(view, run.id)
     else:
         found = item_values(view, card.value)
         values, own = {name: dict(zip(one.of, one.repeats, strict=True)) for name, one in found.items()}, None
     names = [name for name, answers in values.items() if len(answers) >= _FEWEST_ANSWERS]
     people = sorted({person for name in names for person in values[name]})
+    members, flagged = [groups[person] for person in people], sum(run.flags[person] for person in people)
+    sample = sample_text(members, flagged, run.excluded) + (own or {}).get("sample", "")
     _refuse_few(len(people), f"with a score on {task}")
     table = np.array([[values[name].get(person, math.nan) for name in names] for person in people])
     means, spreads, known = np.nanmean(table, axis=0), np.nanstd(table, axis=0, ddof=1), ~np.isnan(table)
@@ -84,7 +86,7 @@ def _task_norm(run: PeopleRun, task: str, card: MeasureCard, groups: Sequence[Ma
     scores = means.mean() + np.nanmean(table - means, axis=1)
     if np.ptp(scores) == 0:
         raise UsageError(f"all people have the same score on {task}, so that it has no percentiles.")
-    asked, members = _asked(view), [groups[person] for person in people]
+    asked = _asked(view)
     strata = []
     for (column, group), count in told_groups(members).items():
         mine = scores[[one.get(column) == group for one in members]]
@@ -101,8 +103,8 @@ def _task_norm(run: PeopleRun, task: str, card: MeasureCard, groups: Sequence[Ma
         run.id, sample, card.name, len(people), float(scores.mean()), float(scores.std(ddof=1)),
         curve_of(scores, lower_is_better=lower), items, round(float(known.sum(axis=1).mean()), 1),
         alpha.value if alpha else None, tuple(strata),
-        run.manifest.other_roles, own=own,
-        alpha_interval=alpha.interval if alpha else None,
+        run.manifest.other_roles, own=own and {**own, "sample": sample},
+        alpha_interval=alpha.interval if alpha else None, flagged=flagged,
     )  # fmt: skip
 
 
@@ -168,7 +170,9 @@ def norm_tables(norm: TaskNorm, task: str, people: PeopleRun) -> tuple[NormTable
     columns = ("people with a worse score (%)", "score", "SE (%)")
     alpha = Measure("alpha", norm.alpha, interval=norm.alpha_interval, items=len(norm.items))
     sem = error_of_measurement(norm.deviation, alpha)
-    note = f"{_reliability_note(alpha, sem, card.unit, own=norm.own is not None)} {people.flagged_note}".strip()
+    reliable = _reliability_note(alpha, sem, card.unit, own=norm.own is not None)
+    own_items = "Scores allow for how hard each person's own items are." * (norm.answered < len(norm.items))
+    note = " ".join(filter(None, (own_items, reliable, people.flagged_note(norm.flagged, norm.people))))
     rows = tuple(zip((100 * shares).round(1).tolist(), at.tolist(), around.round(1).tolist(), strict=True))
     facts = (norm.people, alpha, sem)
     percentiles = NormTable("percentiles", title, columns, rows, note, {"score": card.unit}, (), *facts)

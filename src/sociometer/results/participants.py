@@ -11,6 +11,7 @@ from sociometer.core.config import model_label
 from sociometer.core.errors import SociometerError, hint
 from sociometer.core.instrument import Instrument
 from sociometer.core.measure import Cell, Table
+from sociometer.core.words import grouped
 from sociometer.results.groups import Taking, takings
 from sociometer.statistics.formatting import estimate, number
 from sociometer.statistics.item_values import ItemValue, item_values
@@ -42,10 +43,14 @@ class PeopleResult(Struct, frozen=True):
     mean: float
     deviation: float | None
     alpha: Reliability | None
+    over_items: float
+    """The mean over items, which is another if people answered different ones."""
 
     def __str__(self) -> str:
-        mean, spread = (number(value, self.card.unit) for value in (self.mean, self.deviation))
+        mean, spread, over = (number(value, self.card.unit) for value in (self.mean, self.deviation, self.over_items))
         said = f"{self.title} (n = {self.people}): mean {mean}, SD {spread}"
+        if over != mean:
+            said += f"; because people answered different items, the mean over items is {over} ('show' and 'compare')"
         if self.alpha is None:
             return said
         alpha = f"unknown ({self.alpha.note})"
@@ -97,7 +102,9 @@ class Scores:
                 mine = [one[title] for one in each if title in one]
                 if values := [one.value for one in mine if one.value is not None]:
                     spread = stdev(values) if len(values) > 1 else None
-                    yield PeopleResult(title, mine[0].card, len(values), fmean(values), spread, _alpha(mine))
+                    items = grouped((name, item.value) for one in mine for name, item in one.items.items())
+                    over = fmean(map(fmean, items.values() if items and not taking.study.talks else [values]))
+                    yield PeopleResult(title, mine[0].card, len(values), fmean(values), spread, _alpha(mine), over)
 
 
 def _alpha(people: list[Result]) -> Reliability | None:

@@ -141,7 +141,7 @@ def place_sentence(label: str, measure: MeasureCard, found: PlaceAmongPeople) ->
     bounds = f" {bracketed_interval(found.interval, 'share')}" if not found.interval.too_few else ""
     share, away = f"{100 * found.share:.0f} %{bounds}", found.deviations
     way = "worse" if away is not None and away * (-1 if measure.better == "lower" else 1) < 0 else "better"
-    said = "" if away is None else f", and {abs(away):.2f} SD {way} than their mean"
+    said = "" if away is None else f", and {abs(away):.2f} SD {way} than the mean of their scores"
     place = f"better than {found.better_than:g} of {counted(found.people, 'person')}, {share}{said}"
     return f"“{measure.title}”: {label} is {place} (each person on the items that they answered; ties count half)"
 

@@ -6,6 +6,8 @@ as chance or people), `reference-text`, `whisker`, `band`, `zone`, `people`, `in
 """
 
 import copy
+import json
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Literal
@@ -18,6 +20,7 @@ OUTER_PADDING = 0.2
 """Vega-Lite's padding around rows that contain rows, as a share of a row."""
 _LOOK = read_texts(Path(__file__).with_suffix(".toml"))
 CATEGORIES: dict[Mode, list[str]] = {"light": _LOOK["light"]["category"], "dark": _LOOK["dark"]["category"]}
+_LINE = 14  # the height of a line of a name in pixels, and the width of two letters or a Chinese character
 _MARKED = ("color", "shape")
 _PLACED = ("x", "y", "yOffset", "xOffset")
 COLOURS = 8
@@ -73,9 +76,26 @@ def themed(spec: Spec, mode: Mode = "light", width: int | None = None) -> Spec:
         every = [one for _, one in _encodings(result)]
         rows = max((len(name) for one in every for name in _names(one.get("y"))), default=0)
         names = max((len(name) for one in every for key in _MARKED for name in _names(one.get(key))), default=0)
+        for one in every:
+            _wrap_rows(result, one.get("y"), most)
         room = (width - min(most, 7 * rows) - 40) // (min(220, 7 * names) + 30)
         result["config"]["legend"]["columns"] = max(1, min(4, int(room)))
     return result
+
+
+def _wrap_rows(spec: Spec, rows: Any, most: float) -> None:
+    """Breaks names of rows that are wider than `most` pixels into lines, with room for them; evaluates no name."""
+    wide, pairs = "(?:[!-~ ]{1,2}|[^!-~ ])", int(most / _LINE)
+    line = f"{wide}{{1,{pairs}}}$|{wide}{{1,{pairs - 1}}}[-/_ .]|{wide}{{{pairs}}}"
+    lines = max((len(re.findall(line, name)) for name in _names(rows)), default=0)
+    if lines > 1 and isinstance(spec.get("height"), int | float):
+        start, end = rows["scale"].get("range", (0, spec["height"]))
+        more = max(0, _LINE * lines * len(_names(rows)) - (end - start))
+        rows["scale"] |= {"range": [start, end + more]}
+        spec["height"] += more
+        broken = f"split(trim(replace(datum.label, regexp({json.dumps(line)}, 'g'), '$&\\n')), '\\n')"
+        middle = {"condition": {"test": "true", "expr": f"{-_LINE / 2} * (length({broken}) - 1)"}, "value": 0}
+        rows["axis"] = {**rows.get("axis", {}), "labelExpr": broken, "labelOffset": middle}
 
 
 def with_subjects(spec: Spec, subjects: Sequence[str]) -> Spec:

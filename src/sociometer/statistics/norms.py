@@ -73,6 +73,7 @@ class TaskNorm(Struct, frozen=True):
     own: Any = None
     """What the instrument itself needs to score on this norm."""
     alpha_interval: Interval | None = None
+    flagged: int = 0  # how many of the people may not have read the questions
 
     def __post_init__(self) -> None:
         if any(one[0] >= two[0] for one, two in zip(self.curve, self.curve[1:], strict=False)):

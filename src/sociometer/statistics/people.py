@@ -70,10 +70,8 @@ def interval_beside(table: Mapping[str, ItemValue], usual: Mapping[str, float], 
     """
     fixed = {name: usual.get(name.partition("@")[0], 0.0) for name in table}
     if people:
-        less = {name: tuple(value - fixed[name] for value in one.repeats) for name, one in table.items()}
-        around = mean_over_people(
-            {name: structs.replace(table[name], repeats=of) for name, of in less.items()}
-        ).interval
+        gap = {name: tuple(value - fixed[name] for value in one.repeats) for name, one in table.items()}
+        around = mean_over_people({name: structs.replace(table[name], repeats=gap[name]) for name in gap}).interval
     else:
         gaps = [one.value - fixed[name] for name, one in table.items()]
         around = clustered_mean_interval(gaps, [one.cluster for one in table.values()], binary=False)

@@ -250,8 +250,9 @@ class StudyBook(Book):
         """The study of that name."""
         found = self._one(Study, "SELECT body FROM study WHERE name = ?", name)
         if found is None:
-            if owner := self.participant(name):
-                raise NotFound(f"'{name}' is a participant of {owner.study}; give the study first.")
+            if owner := self.participant(name.rpartition(".")[2]):
+                show = hint("study show", owner.study)
+                raise NotFound(f"'{name}' is a participant of {owner.study}; '{show}' has their scores.")
             make = hint("study create INSTRUMENT --name NAME")
             raise unknown("study", name, self.names(), f"Make one with '{make}'.")
         return found
@@ -450,9 +451,10 @@ def study_books(store: StorePlace) -> Iterator[StudyBook]:
 def find_study(store: StorePlace, name: str) -> tuple[Study, list[Participant]]:
     """The study with this name, or with a part of this name, and its participants; NotFound if there is none."""
     for book in study_books(store):
-        study = book.study(next((one for one in book.names() if name.startswith(f"{one}.")), name))
+        names = [] if book.participant(name.rpartition(".")[2]) else book.names()
+        study = book.study(next((one for one in names if name.startswith(f"{one}.")), name))
         if name not in (study.name, *study.parts):
-            raise NotFound(f"study {study.name} has no part '{name}'; it has: {', '.join(study.parts)}.")
+            raise NotFound(f"study {study.name} has no part '{name}'; give: {' or '.join(study.parts)}.")
         return study, book.participants(study.name)
     raise NotFound(f"unknown study '{name}'. Make one with '{hint('study create INSTRUMENT --name NAME')}'.")
 

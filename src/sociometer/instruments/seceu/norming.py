@@ -14,11 +14,10 @@ from sociometer.core.words import counted
 from sociometer.instruments.seceu.items import Scenario
 from sociometer.instruments.seceu.norm import PRINTED, SHUFFLED, Norm, Pairs, evenness
 from sociometer.instruments.seceu.play import Allocated
-from sociometer.statistics.people import curve_of
+from sociometer.statistics.people import FEWEST_PEOPLE, curve_of
 from sociometer.statistics.reliability import cronbach_alpha
 
 Floats = NDArray[np.float64]
-FEWEST_PEOPLE = 10
 FEWEST_SCENARIOS = 3
 """With fewer, patterns cannot be compared."""
 SAME_ANSWER = 0.95
@@ -39,7 +38,7 @@ class Norming(Struct, frozen=True):
     distances: Floats
 
 
-def of_people(view: RunView[Scenario, Allocated], name: str, sample: str) -> PeopleValues:
+def of_people(view: RunView[Scenario, Allocated], name: str) -> PeopleValues:
     """Return each person's distance from the mean of the others on each story, and the norm of them all."""
     answers: dict[int, dict[str, tuple[float, ...]]] = {}
     items = {}
@@ -49,7 +48,7 @@ def of_people(view: RunView[Scenario, Allocated], name: str, sample: str) -> Peo
             answers.setdefault(episode.repeat, {})[episode.item.scenario] = episode.outcome.points
     people = [Person(str(person), points) for person, points in answers.items()]
     order = SHUFFLED if view.settings.flag("shuffle") else PRINTED
-    made = build_norm(people, tuple(items), name=name, sample=sample, order=order)
+    made = build_norm(people, tuple(items), name=name, sample="", order=order)
     who = [int(person.name) for person in made.people]
     values = {
         item.id: {person: float(far) for person, far in zip(who, column, strict=True) if not math.isnan(far)}
