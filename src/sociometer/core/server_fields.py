@@ -3,6 +3,7 @@
 import hashlib
 import re
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -10,26 +11,12 @@ from msgspec import Struct, structs
 
 from sociometer.core.conversation import SUBJECT
 from sociometer.core.errors import UsageError
+from sociometer.core.language import read_texts
 
 NAME = re.compile(r"(?:([a-z][a-z0-9_-]*)\.)?(body|header|query)\.(.+)", re.DOTALL)
 """A role (none for the subject), a part of the request, and the name of a field."""
-_REFUSED = {
-    name: f"{why}."
-    for why, names in {
-        "give --model instead": "model",
-        "give -o temperature instead": "temperature",
-        "give -o top-p instead": "top_p",
-        "give -o sampling-seed instead": "seed random_seed",
-        "give -o stop instead": "stop stop_sequences",
-        "give -o reasoning-effort instead": "reasoning_effort thinking output_config",
-        "give -o logprobs instead": "logprobs top_logprobs",
-        "the test's items decide it": "messages prompt system input suffix echo response_format tools tool_choice"
-        " functions function_call parallel_tool_calls",
-        "one request gets one whole reply from one model": "n best_of use_beam_search stream stream_options models"
-        " fallbacks route",
-    }.items()
-    for name in names.split()
-}
+_OURS = read_texts(Path(__file__).with_name("refused_fields.toml"))
+_REFUSED = {name: why for why, names in _OURS.items() for name in names}
 """Fields of the body that Sociometer sends itself or that break its limits and readers, and why."""
 _TOKEN_LIMIT = re.compile(
     r"(?:max|min|limit|budget)(?:imum)?[a-z_]*(?:token|length|len)s?|[a-z_]*tokens?_(?:budget|limit)"

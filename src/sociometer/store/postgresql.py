@@ -13,6 +13,7 @@ import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -63,6 +64,7 @@ _LOCKS = 20_777
 """The first number of our advisory locks."""
 _SCHEMA = "sociometer_schema"
 _TABLES = ("text", "model", "journal", "run", *TABLES_OF_A_RUN)
+_DEFINITIONS = Path(__file__).with_name("definitions.sql").read_text()
 
 
 class PostgresDatabase:
@@ -294,25 +296,6 @@ def _require_ours(connection: PostgresConnection, place: StoreUrl) -> None:
         found = frozenset(connection.execute(_DEFINITIONS))
     if present and found not in (ours, {one for one in ours if one[0] != database.ADDED}):
         raise StoreError(f"{place}: the tables are not those of a store; name another database with --store.")
-
-
-_DEFINITIONS = """
-WITH t AS (SELECT * FROM pg_catalog.pg_class WHERE relnamespace = pg_catalog.current_schema()::pg_catalog.regnamespace)
-SELECT t.relname::text, a.attname::text, pg_catalog.format_type(a.atttypid, a.atttypmod), p.indrelid IS NOT NULL
-FROM t JOIN pg_catalog.pg_attribute a ON a.attrelid = t.oid AND a.attnum > 0 AND NOT a.attisdropped
-LEFT JOIN pg_catalog.pg_index p ON p.indrelid = t.oid AND p.indisprimary AND a.attnum = ANY (p.indkey)
-WHERE t.relkind = 'r'
-UNION ALL SELECT t.relname::text, 'more than columns', '', NULL FROM t
-WHERE t.relkind IN ('v', 'm', 'f', 'p') OR t.relkind = 'r' AND (
-  t.relrowsecurity OR t.relhassubclass OR t.relhasrules
-  OR EXISTS (SELECT FROM pg_catalog.pg_trigger g WHERE g.tgrelid = t.oid)
-  OR EXISTS (SELECT FROM pg_catalog.pg_attrdef d WHERE d.adrelid = t.oid)
-  OR EXISTS (SELECT FROM pg_catalog.pg_constraint c WHERE c.conrelid = t.oid AND c.contype NOT IN ('p', 'u', 'n'))
-  OR EXISTS (
-    SELECT FROM pg_catalog.pg_index i WHERE i.indrelid = t.oid AND (i.indexprs IS NOT NULL OR i.indpred IS NOT NULL)
-  )
-)
-"""
 
 
 @cache
