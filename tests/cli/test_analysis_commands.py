@@ -342,6 +342,16 @@ def test_the_table_names_the_subjects_and_keeps_to_one_unit(call):
     assert any(line.split("\t")[1:2] == ["ability: empathy"] for line in text.splitlines())
 
 
+@pytest.mark.parametrize(("words", "pairs"), [("--margin 5", 2), ("", 0)])
+def test_several_runs_say_once_for_how_many_comparisons_their_intervals_are_adjusted(call, words, pairs):
+    runs = _runs(call, "sesi")
+    printed = call("compare", *(runs[name] for name in SUBJECTS), *words.split())[1]
+    assert printed.count("# sesi/questions: ") == pairs
+    assert printed.count("Intervals of differences are adjusted for 3 comparisons.") == bool(pairs)
+    assert printed.count("Intervals are adjusted for the number of comparisons: by ability 15") == bool(pairs)
+    assert "primary measures" not in printed
+
+
 def test_compare_as_json_holds_the_whole_comparison(call):
     runs = _runs(call, "seceu")
     code, text = call("compare", runs["baseline/oracle"], runs["baseline/first"], "--margin", "0.5", "--json")

@@ -12,6 +12,7 @@ from sociometer.core.measure import Interval
 from sociometer.instruments import cards, load
 from sociometer.reporting.content import gather
 from sociometer.reporting.page import all_numbers
+from sociometer.reporting.terminal import with_texts
 from sociometer.results import summaries
 from sociometer.results.profile import profile_of
 from sociometer.results.runs import compare_runs
@@ -27,6 +28,14 @@ PLAYED = {
     "sesi": {"limit": 20, "repeats": 2},
     "socialeval": {"limit": 4},
 }
+
+
+IN_TABLES = {
+    "egosocial": [("gain", "all", "gain", "gain")],
+    "seceu": [("results", "direct", "distance", "distance"), ("results", "direct", "evenness", "evenness")],
+    "socialeval": [("goals", "all", "goal achieved", "achieved"), ("goals", "all", "partly", "partly")],
+}
+"""Values in the tables of an instrument: the table, the first cell of the row, the column, and the measure."""
 
 
 async def faulty(messages):
@@ -91,6 +100,15 @@ def test_a_number_is_the_same_wherever_it_is_shown(played):
     for row in profile_of("faulty", [run]).table.records():
         mine = shown[run.definition.card.task_title(row["task"]), row["measure"], ""]
         assert (row["value"], row["95 % interval"], row["chance"], str(row["errors"])) == (*mine[:3], mine[5])
+
+
+def test_the_tables_of_an_instrument_have_the_values_and_intervals_of_the_summary(played):
+    _, run = played
+    tables = {table.name: with_texts(table).records() for task in run.tasks for table in run.summary(task).tables}
+    for name, first, column, measure in IN_TABLES.get(run.instrument, []):
+        row = next(row for row in tables[name] if first in row.values())
+        line = next(one for one in summaries.lines_of(run) if one.measure.name == measure and not one.group)
+        assert row[column] == line.estimate
 
 
 def test_the_notes_on_a_number_are_the_same_wherever_it_is_shown(played):

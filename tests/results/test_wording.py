@@ -6,7 +6,7 @@ from msgspec import structs
 
 from fake_runs import card, fake_run
 from sociometer.results.comparison import compare
-from sociometer.results.comparison_tables import pair_table, verdict_sentences
+from sociometer.results.comparison_tables import pair_table, pairs_table, verdict_sentences
 from sociometer.results.wording import comparison_table, place_sentence
 from sociometer.statistics.item_values import ItemValue
 from sociometer.statistics.people import place_among
@@ -73,7 +73,7 @@ def test_several_comparisons_widen_each_interval_and_the_sentence_tells_it():
     assert one.p_adjusted == one.paired.p_value < many.p_adjusted
     said = verdict_sentences(compare(runs)[:3])
     assert said.endswith("\nIntervals of differences are adjusted for 6 comparisons.") and said.count("adjusted") == 1
-    assert "adjusted" not in verdict_sentences([alone])
+    assert "adjusted" not in verdict_sentences([alone]) + pairs_table(compare(runs)[:3]).note
 
 
 def test_failed_items_that_could_change_the_verdict_are_told_in_the_headline():

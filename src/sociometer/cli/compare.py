@@ -14,7 +14,7 @@ from sociometer.engine.run_options import chosen_items
 from sociometer.instruments import cards, load
 from sociometer.reporting.progress import track, working
 from sociometer.results.choice import EVERY, ChosenRuns, choose_by_words, choose_runs
-from sociometer.results.comparison_tables import ordered, overall_rows, pair_table, pairs_table, verdict_sentences
+from sociometer.results.comparison_tables import ordered, overall_rows, pair_tables, pairs_table, verdict_sentences
 from sociometer.results.groups import study_run
 from sociometer.results.leaderboard import leaderboard_table, left_out_text, raw_ranks
 from sociometer.results.profile import profile_of
@@ -165,7 +165,7 @@ def show_compared(compared: Sequence[Comparison], display: Display) -> None:
     """The verdicts first; then one or two pairs in full, or all pairs in one table."""
     able = [one for one in compared if one.measures]
     few = len(able) <= _PAIRS_IN_FULL
-    tables = [pair_table(one) for one in able] if few else [pairs_table(able)]
+    tables = pair_tables(able) if few else [pairs_table(able)]
     display.show(
         tables,
         finding=verdict_sentences(compared),

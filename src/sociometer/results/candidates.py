@@ -1,5 +1,6 @@
 """Whether runs of one task can be compared, which items they share, and the label of a run, the same everywhere."""
 
+import hashlib
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
@@ -155,10 +156,10 @@ def differing_settings(one: AnyRun, two: AnyRun) -> tuple[str, ...]:
     return tuple(f"{name}: {first} and {second}" for name, first, second in told)
 
 
-def norm_digest(norm: Any) -> bytes:
+def norm_digest(norm: Any) -> str:
     """A digest of the norm that scores depend on: one of `study norms` (`TaskNorm`) changes no score."""
     places = isinstance(norm, dict) and norm.get("kind") == "people"
-    return msgspec.json.encode(None if places else norm, order="deterministic")
+    return hashlib.sha256(msgspec.json.encode(None if places else norm, order="deterministic")).hexdigest()
 
 
 MANY_UNREADABLE = 0.2

@@ -14,7 +14,7 @@ from sociometer.core.measure import Shown
 from sociometer.core.settings import SettingValue
 from sociometer.core.task import TASK, asked_items
 from sociometer.core.words import counted, first_of, grouped, listed
-from sociometer.results.candidates import common_items, short_run_note
+from sociometer.results.candidates import common_items, norm_digest, short_run_note
 from sociometer.results.groups import groups_of, runs_of_people, study_run
 from sociometer.store.records import RunRecord, RunStatus
 from sociometer.store.runs import SeveralRuns
@@ -98,9 +98,9 @@ def choose_runs(
 
     The name of an instrument means these runs of it; with `every`, all runs of its test.
     Items are those of the instrument's default test; among runs with equally many, the newest counts. Runs on official
-    and on bundled items, with different models in the other roles, or with another wording or order of options are of
-    different kinds. The kind that most subjects have is preferred, then official items; `one_kind` leaves out subjects
-    without a run of it. For one `subject`, all kinds are returned.
+    and on bundled items, on another norm, with different models in the other roles, or with another wording or order of
+    options are of different kinds. The kind that most subjects have is preferred, then official items; `one_kind`
+    leaves out subjects without a run of it. For one `subject`, all kinds are returned.
     """
     if references and not means_all(references):
         mine = [instrument] if instrument else []
@@ -286,7 +286,7 @@ def _alike(several: Sequence[Sequence[StoredRun]]) -> ChosenRuns | None:
 
 
 class _Kind(Struct, frozen=True):
-    """What comparable runs have in common: the origin of the items, the other roles, the settings that tell apart."""
+    """What comparable runs have in common: the origin of items, other roles, norms and settings that tell apart."""
 
     whose: str
     company: tuple[str, ...]
@@ -347,8 +347,9 @@ def _first_kind(standing: Sequence[_Standing]) -> _Kind:
 def _kind(run: StoredRun) -> _Kind:
     company = tuple(f"{role}={label}" for role, label in sorted(run.manifest.other_roles.items()))
     apart = ((one, run.manifest.config.settings.get(one.name)) for one in run.definition.card.setting if one.apart)
-    chosen = frozenset((one.name, value) for one, value in apart if not one.is_default(value))
-    return _Kind(run.manifest.whose_items, company, chosen)
+    chosen = {(one.name, value) for one, value in apart if not one.is_default(value)}
+    norms = {("norm", norm_digest(norm)) for norm in run.manifest.norms.values()} - {("norm", norm_digest(None))}
+    return _Kind(run.manifest.whose_items, company, frozenset(chosen | norms))
 
 
 def _notes(chosen: Sequence[_Standing], standing: Sequence[_Standing], *, one_kind: bool) -> Iterator[str]:
@@ -388,7 +389,7 @@ def _why_not_chosen(one: _Standing | None, chosen: Sequence[_Standing]) -> str:
     if one.kind.whose not in {kind.whose for kind in kinds}:
         return f"{one.kind.whose} items"
     if one.kind.apart not in {kind.apart for kind in kinds}:
-        return f"another {listed(sorted(f'--{name}' for name, _ in one.kind.apart ^ chosen[0].kind.apart))}"
+        return f"another {listed(sorted({f'--{name}' for name, _ in one.kind.apart ^ chosen[0].kind.apart}))}"
     if one.kind not in kinds:
         return f"other roles ({', '.join(one.kind.company) or 'none'})"
     mine = [other for other in chosen if other.run.subject == one.run.subject]

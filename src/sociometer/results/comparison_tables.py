@@ -32,9 +32,8 @@ def verdict_sentences(compared: Sequence[Comparison]) -> str:
     """The verdicts in a sentence each, or how often each was reached if they are many."""
     tasks = {(one.instrument, one.task) for one in compared}
     ended = [(row.ends[0], one.where) for one in compared for row in one.primary_rows if row.verdict.startswith("both")]
-    room = room_sentences(ended)
+    room = [*adjusted_for(compared), *room_sentences(ended)]
     if len(compared) <= _SENTENCES:
-        room += adjusted_for(compared)
         each = [
             (f"{one.instrument}/{one.task}: " if len(tasks) > 1 else "") + overall_sentence(one) for one in compared
         ]
@@ -50,7 +49,13 @@ def verdict_sentences(compared: Sequence[Comparison]) -> str:
     return "\n".join([*lines[:_SENTENCES], *more, *room])
 
 
-def pair_table(comparison: Comparison) -> Table:
+def pair_tables(compared: Sequence[Comparison]) -> list[Table]:
+    """A table for each pair; of those whose intervals are adjusted alike, only the last says so."""
+    told = [_adjusted(one) for one in compared]
+    return [pair_table(one, told[nth] if told[nth] not in told[nth + 1 :] else ()) for nth, one in enumerate(compared)]
+
+
+def pair_table(comparison: Comparison, adjusted: Sequence[str] = ()) -> Table:
     """Two subjects on one task: both values, the difference with its interval, and the verdict on each measure."""
     found = ordered(comparison).measures
     rows: list[tuple[Cell, ...]] = [(_what(row), *row_values(row), row.verdict_text, row.paired.items) for row in found]
@@ -58,7 +63,7 @@ def pair_table(comparison: Comparison) -> Table:
     beside = f" (chance {number(chance[0].chance, chance[0].unit)})" if chance else ""
     title = f"{comparison.where}: {comparison.second} against {comparison.first}{beside}"
     columns = ("measure", comparison.first, comparison.second, "difference", "verdict", "items")
-    return Table(f"compare-{comparison.task}", title, columns, tuple(rows), _note(comparison))
+    return Table(f"compare-{comparison.task}", title, columns, tuple(rows), _note(comparison, adjusted))
 
 
 def overall_rows(comparison: Comparison) -> int:
@@ -113,17 +118,17 @@ def row_values(row: ComparedMeasure) -> tuple[str, str, str]:
     return first, second, f"{sign}{shown} {short_interval(row.paired.interval, row.unit, row.digits)}"
 
 
-def _note(comparison: Comparison) -> str:
-    return sentence("; ".join((*adjusted(comparison), *comparison.notes)), (comparison.first, comparison.second))
+def _note(comparison: Comparison, adjusted: Sequence[str] = ()) -> str:
+    return sentence("; ".join((*adjusted, *comparison.notes)), (comparison.first, comparison.second))
 
 
-def adjusted(comparison: Comparison) -> list[str]:
-    """For how many comparisons the intervals are adjusted; empty if for none."""
-    families: dict[str, int] = {}
-    for row in comparison.measures:
-        name = f"by {', '.join(row.group)}" if row.group else "primary measures" if row.primary else "other measures"
-        if row.family > 1:
-            families[name.replace("_", " ")] = row.family
+def _adjusted(comparison: Comparison) -> list[str]:
+    """For how many comparisons the intervals of groups and other measures are adjusted; `adjusted_for` has the rest."""
+    families = {
+        (f"by {', '.join(row.group)}" if row.group else "other measures").replace("_", " "): row.family
+        for row in comparison.measures
+        if row.family > 1 and (row.group or not row.primary)
+    }
     told = ", ".join(f"{name} {count}" for name, count in families.items())
     return [f"intervals are adjusted for the number of comparisons: {told}"] if told else []
 

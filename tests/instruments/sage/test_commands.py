@@ -223,6 +223,14 @@ def test_sheets_go_out_and_come_back(cli, imported, tmp_path):
     assert shown["reasonableness"] == 1
     assert 0 <= shown["consistency of simulator and annotator"] < 1
     assert shown["agreement of annotators"] is None
+    lines = (tmp_path / "ann.csv").read_text(encoding="utf-8").splitlines()
+    other = [
+        line.removesuffix("up") + "down" if at % 2 and line.endswith("up") else line for at, line in enumerate(lines)
+    ]
+    (tmp_path / "ben.csv").write_text("\n".join(other) + "\n", encoding="utf-8")
+    found = cli("sage", "annotations", "ann.csv", "ben.csv", "--run", first, "--run", second, "--json")
+    alpha = tables(found)["annotations"][-1]
+    assert alpha["metric"].endswith("alpha") and alpha["from"] < alpha["here"] < alpha["to"]
 
 
 def test_built_scenarios_can_be_played(cli, tmp_path):

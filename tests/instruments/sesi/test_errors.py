@@ -158,6 +158,7 @@ def test_analyse_on_the_command_line_from_run_to_kappa(tmp_path, monkeypatch, ca
     tables = {table["name"]: table["rows"] for table in result["tables"]}
     assert set(tables) == {"causes", "people", "agreement"}
     assert tables["agreement"][0] == ["all causes", None, None, None, 1.0, 12]
+    assert tables["people"][-1] == ["other", 12, "100 % [76, 100]"]
     assert (figures / "causes.svg").exists()
     assert f"Stand-ins, not real models: scripted/{script.name} (judge)." in result["notes"]
 

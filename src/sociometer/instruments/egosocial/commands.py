@@ -16,6 +16,8 @@ from sociometer.instruments.egosocial.games.blackjack.match import RIGHT_ABOVE, 
 from sociometer.instruments.egosocial.games.blackjack.rules import total_of
 from sociometer.instruments.egosocial.games.cards import spoken
 from sociometer.statistics.agreement import cohen_kappa, majorities
+from sociometer.statistics.formatting import estimate
+from sociometer.statistics.intervals import clustered_mean_interval
 
 BELIEFS = ("self", "external")
 
@@ -40,14 +42,16 @@ def table(people: Grades, judged: Grades) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for belief in BELIEFS:
         for side, grades in (("people", people), ("judge", judged)):
-            found = [right for place, right in grades.items() if place.rpartition(".")[2] == belief]
-            if found:
-                rows.append((side, belief, len(found), sum(found) / len(found), None, None, None, None, ""))
+            mine = [place for place in grades if place.rpartition(".")[2] == belief]
+            if mine:
+                right, hands = [grades[place] for place in mine], [place.rsplit(".", 3)[0] for place in mine]
+                shown = estimate(sum(right) / len(mine), "share", clustered_mean_interval(right, hands, binary=True))
+                rows.append((side, belief, len(mine), shown, None, None, None, None, ""))
         shared = [place for place in people if place in judged and place.rpartition(".")[2] == belief]
         if shared:
             rows.append(("people and judge", belief, len(shared), None, *_agreement(people, judged, shared)))
-    columns = ("graded by", "belief", "graded", "right", "agreement", "Cohen's kappa", "low", "high", "note")
-    return Table("agreement", "Beliefs graded by people and by a judge", columns, tuple(rows), units={"right": "share"})
+    columns = ("graded by", "belief", "graded", "right", "agreement", "Cohen's kappa", "from", "to", "note")
+    return Table("agreement", "Beliefs graded by people and by a judge", columns, tuple(rows))
 
 
 def _agreement(people: Grades, judged: Grades, places: Sequence[str]) -> tuple[Cell, ...]:

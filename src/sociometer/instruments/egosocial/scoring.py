@@ -14,7 +14,7 @@ from sociometer.instruments.egosocial.play import Picks
 from sociometer.instruments.egosocial.scene import Scene
 from sociometer.instruments.egosocial.stories.scenes import SEEN
 from sociometer.reading import forecasts
-from sociometer.statistics.formatting import CHANCE, p_phrase
+from sociometer.statistics.formatting import CHANCE, estimate, p_phrase
 from sociometer.statistics.measures import Observation, grouped_measures, mean_measure
 from sociometer.statistics.paired import paired_difference
 
@@ -155,10 +155,11 @@ def contrast(run: Run, first: str, second: str, name: str, by: Sequence[str]) ->
         found = paired_difference(one, two, clusters, items=names)
         group = {facet: level} if facet else {}
         note = f"paired sign-flip test by cluster: {p_phrase(found.p_value)}"
-        sizes, bounds = (found.items, found.clusters), (found.interval.low, found.interval.high)
+        sizes = (found.items, found.clusters)
         measures.append(Measure(name, found.difference, group, found.interval, *sizes, note=note))
-        means = (found.first, found.second, found.difference)
-        lines.append((facet or "all", level, *means, *bounds, found.p_value, found.mcnemar, *sizes))
-    tests = ("low", "high", "p (sign flip)", "p (McNemar)", "scenes", "stories")
+        means = (found.first, found.second, estimate(found.difference, "share-points", found.interval))
+        lines.append((facet or "all", level, *means, found.p_value, found.mcnemar, *sizes))
+    tests = ("p (sign flip)", "p (McNemar)", "scenes", "stories")
     columns = ("facet", "level", first, second, name, *tests)
-    return measures, Table(name, f"{second} − {first}, paired", columns, tuple(lines))
+    note, units = "The interval is of the paired difference.", {first: "share", second: "share"}
+    return measures, Table(name, f"{second} − {first}, paired", columns, tuple(lines), note, units)

@@ -260,13 +260,14 @@ def annotations(context: CommandContext, options: Settings) -> Result:
         "reasonableness",
         "agreement of annotators in reasonableness",
     )
+    alpha = (found.alpha.value, *ends(found.alpha.interval)) if found.alpha else (None, None, None)
     paper = zip(names, (float(row["percent"]) / 100 for row in published("table1")), strict=True)
     rows = (
         *(
             (name, each.value, *ends(each.interval), each.items, value)
             for (name, value), each in zip(paper, found.shares, strict=True)
         ),
-        ("agreement of annotators, Krippendorff's alpha", found.alpha, None, None, found.shared, None),
+        ("agreement of annotators, Krippendorff's alpha", *alpha, found.shared, None),
     )
     columns = ("metric", "here", "from", "to", "answers", "paper")
     table = Table(

@@ -43,6 +43,7 @@ SETS = ("known", "held")
 OTHER = "other"
 """The second of two replies that a person saw."""
 _WITHOUT = "which has no passport and is not checked against people"
+_OF_PROBES = "Of exactly these judgements, as the verdict compares them: without intervals."
 _TIMES = 5
 _START = 40
 _REPLIES_TO_AN_OPENING = 4
@@ -510,9 +511,9 @@ def tables(found: Passport) -> list[Table]:
         ("tokens, read and written", found.tokens),
     )
     return [
-        Table("facts", "What was found", ("what", "value"), facts),
+        Table("facts", "What was found", ("what", "value"), facts, _OF_PROBES),
         Table("felt", "Mean change of the feeling after a reply", ("reply", "change"), tuple(felt),
-              note="Adversaries: 'held' was written without the simulator's prompts and never used for tuning.",
+              note=f"{_OF_PROBES} 'Held' was written without the simulator's prompts and never used for tuning.",
               units={"change": "points"}),
         *([against_people.table(found.people)] if found.people else []),
         *([Table("beyond-state", "Agreement with released judgements, given the state of the talk",

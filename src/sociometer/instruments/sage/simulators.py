@@ -169,7 +169,8 @@ def _leniency(gaps: Sequence[Leniency], base: str) -> Table:
         )
     columns = ("simulator", "dialogues", "subjects", "mean", "more lenient by", "from", "to", "by subject")
     units = dict.fromkeys(("mean", "more lenient by", "from", "to"), "points")
-    return Table("leniency", f"Leniency compared with {base}", columns, tuple(rows), units=units)
+    note = "The interval is of the paired difference; means and differences by subject are of the shared dialogues."
+    return Table("leniency", f"Leniency compared with {base}", columns, tuple(rows), note, units)
 
 
 def _more_lenient(gaps: Sequence[Leniency], base: str) -> list[str]:

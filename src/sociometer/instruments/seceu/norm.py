@@ -120,10 +120,6 @@ class Norm(Struct, frozen=True):
         share = min(1 - edge, max(edge, percent / 100))
         return 100 * math.sqrt(share * (1 - share) / self.people)
 
-    def percent_text(self, percent: float) -> str:
-        """Return a percentile as text: to 0.1 % with its standard error if it was counted, else to 1 %."""
-        return f"{percent:.1f} % ± {self.percent_error(percent):.1f}" if self.counted else f"{percent:.0f} %"
-
     def share_interval(self, eq: float, score: float, around: Interval) -> Interval:
         """Return the interval of the share of people below an EQ, from a SECEU score and its interval over items."""
         at = self.score_of(eq)

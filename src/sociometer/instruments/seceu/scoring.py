@@ -74,9 +74,10 @@ def summarise(run: RunView[Scenario, Allocated]) -> Summary:
     first = methods.headline or next(iter(methods.results), None)
     even = unread_result(EVEN, first, norm) if first is not None else None
     measures = list(overall_measures(methods, even, norm))
-    if len(methods.results) > 1:
-        measures += [measure for result in methods.results for measure in method_measures(methods.view, result, norm)]
-    tables = [results_table(methods, even, norm)] if even is not None else []
+    of = {one.method: {m.name: m for m in method_measures(methods.view, one, norm)} for one in methods.results}
+    if len(of) > 1:
+        measures += [measure for found in of.values() for measure in found.values()]
+    tables = [results_table(methods, even, norm, of)] if even is not None else []
     if methods.headline is not None:
         tables.append(items_table(methods.headline, norm, SHOWN_ITEMS, official=run.official))
         tables.append(repairs_table(Counter(methods.headline.readings)))
@@ -131,7 +132,7 @@ def order_caveat(run: RunView[Any, Any], norm: Norm) -> str:
 
 def _mean_of(run: RunView[Any, Any], value: str, group: dict[str, str]) -> Measure:
     every = [*observations(run, value), *failed_observations(run)]
-    members = [row for row in every if row.facets.get("prompting") == group["prompting"]]
+    members = [row for row in every if row.facets.get("prompting", "") == group["prompting"]]
     scale = run.card.scales(run.task).get(value)
     return mean_measure(value, members, group, binary=None if value == "null" else False, scale=scale)
 

@@ -1,28 +1,35 @@
 """The tables of a summary: results, best and worst stories, readings."""
 
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 
 from msgspec import structs
 
-from sociometer.core.measure import Cell, Table
+from sociometer.core.measure import Cell, Measure, Table
 from sociometer.instruments._tables import Tables
 from sociometer.instruments.seceu.method_result import SILENT, UNREAD, Answered, MethodResult, unread_result
 from sociometer.instruments.seceu.norm import Norm
 from sociometer.instruments.seceu.prompting import DIFFERENT, PromptingMethods
-from sociometer.statistics.formatting import interval_text, number
+from sociometer.statistics.formatting import estimate, number
 
 TABLES = Tables(Path(__file__).with_name("tables.toml"))
+_UNITS = ("number", "share", "points", "share", "number", "share")
+_MEASURES = ("distance", "evenness", "eq", "percentile", "similarity", "similarity-percentile")
+Measures = Mapping[str, Measure]
 
 
-def results_table(methods: PromptingMethods, even: MethodResult, norm: Norm | None) -> Table:
-    """Return a row for each prompting method, then the scores of the baselines on the same items."""
+def results_table(
+    methods: PromptingMethods, even: MethodResult, norm: Norm | None, of: Mapping[str, Measures]
+) -> Table:
+    """Return a row for each prompting method, then the scores of the baselines, which have no interval."""
     lines = [*methods.results, even, *(unread_result(name, even, norm) for name in (UNREAD, SILENT))]
+    rows = [_row(result, norm, of.get(result.method, {})) for result in lines]
     if norm is None:
-        return TABLES("plain/results", map(_plain_row, lines), note="" if methods.comparable else DIFFERENT)
+        return TABLES("plain/results", rows, note="" if methods.comparable else DIFFERENT)
     return TABLES(
         "normed/results",
-        (_normed_row(result, norm) for result in lines),
+        rows,
         before="" if methods.comparable else f"{DIFFERENT} ",
         evenness=number(even.standard_evenness, "share"),
         people="" if norm.evenness is None else f" Individual people have {number(norm.evenness, 'share')}.",
@@ -46,31 +53,24 @@ def repairs_table(readings: Counter[str]) -> Table:
     return TABLES("readings", ((*reading.split(" / ", 1), count) for reading, count in readings.most_common()))
 
 
-def _plain_row(result: MethodResult) -> tuple[Cell, ...]:
-    around = interval_text(result.interval, "number", "too few items", 2) if result.readings else ""
-    return result.method, result.score, around, result.evenness, _nulls(result)
-
-
-def _normed_row(result: MethodResult, norm: Norm) -> tuple[Cell, ...]:
-    if result.failed and result.readings:
-        return (result.method, result.score, "FAILED", "", "", "", "", "", "", "", "", _nulls(result))
-    eq, similarity = result.eq, result.similarity
-    percent = None if eq is None else norm.percent_of_eq(eq)
-    different = similarity is not None and similarity < norm.different_below
-    return (
-        result.method,
-        result.score,
-        _rounded(eq, 1),
-        interval_text(result.eq_interval, "points", "too few items", 1) if result.readings else "",
-        result.band,
-        norm.percent_text(percent) if percent is not None else "",
-        _rounded(similarity, 3),
-        _rounded(result.similarity_p, 3),
-        f"{norm.percent_less_similar(similarity):.0f} %" if similarity is not None else "",
-        "different" if different else "not different" if similarity is not None else "",
-        result.evenness,
-        _nulls(result),
+def _row(result: MethodResult, norm: Norm | None, measures: Measures) -> tuple[Cell, ...]:
+    """Measures with their intervals, as the summary shows them; for a baseline its numbers."""
+    eq, near = result.eq, result.similarity
+    percent = None if norm is None or eq is None else norm.percent_of_eq(eq) / 100
+    less = None if norm is None or near is None else norm.percent_less_similar(near) / 100
+    score, evenness, eq_text, percent_text, near_text, less_text = (
+        estimate(measure.value, unit, measure.interval) if (measure := measures.get(name)) else value
+        for name, unit, value in zip(
+            _MEASURES, _UNITS, (result.score, result.evenness, eq, percent, near, less), strict=True
+        )
     )
+    if norm is None:
+        return result.method, score, evenness, _nulls(result)
+    if result.failed and result.readings:
+        return (result.method, score, "FAILED", "", "", "", "", "", "", evenness, _nulls(result))
+    same = "different" if near is not None and near < norm.different_below else "not different"
+    tested = (near_text, result.similarity_p, less_text, "" if near is None else same)
+    return (result.method, score, eq_text, result.band, percent_text, *tested, evenness, _nulls(result))
 
 
 def _item_row(answer: Answered, norm: Norm | None) -> tuple[Cell, ...]:
@@ -84,7 +84,3 @@ def _item_row(answer: Answered, norm: Norm | None) -> tuple[Cell, ...]:
 
 def _nulls(result: MethodResult) -> str:
     return f"{result.nulls} of {result.replies}"
-
-
-def _rounded(value: float | None, digits: int) -> float | None:
-    return None if value is None else round(value, digits)

@@ -21,6 +21,8 @@ from sociometer.instruments._blind.control import seen
 from sociometer.instruments.sesi.items import TABLES, Question
 from sociometer.reading import ChoiceAnswer, object_schema, read_json
 from sociometer.statistics.agreement import cohen_kappa
+from sociometer.statistics.formatting import estimate
+from sociometer.statistics.intervals import clustered_mean_interval
 from sociometer.statistics.measures import Observation, failed_observations, mean_measure, observations
 
 Cause = Literal["superficially friendly", "sidestepping", "excessively general", "other"]
@@ -186,8 +188,9 @@ def agreement_table(labels: dict[str, str], verdicts: dict[str, str]) -> Table:
 
 def label_table(labels: dict[str, str]) -> Table:
     """People's proportions."""
-    counts = Counter(labels.values())
-    return TABLES("people", ((cause, counts[cause], counts[cause] / len(labels)) for cause in CAUSES))
+    named = {cause: [label == cause for label in labels.values()] for cause in CAUSES}
+    found = ((cause, one, clustered_mean_interval(one, binary=True)) for cause, one in named.items())
+    return TABLES("people", ((cause, sum(one), estimate(sum(one) / len(one), "share", of)) for cause, one, of in found))
 
 
 def cause_table(summary: Summary, subjects: Sequence[str]) -> Table:

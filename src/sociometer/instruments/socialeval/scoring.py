@@ -22,8 +22,8 @@ from sociometer.instruments.socialeval.items import AbilityQuestion, Crossroads,
 from sociometer.instruments.socialeval.play import Utterance, Walk
 from sociometer.reading import ChoiceAnswer, Vote, forecasts, vote_counts
 from sociometer.statistics.distributions import t_quantile
-from sociometer.statistics.formatting import CHANCE, p_phrase
-from sociometer.statistics.intervals import too_few
+from sociometer.statistics.formatting import CHANCE, estimate, p_phrase
+from sociometer.statistics.intervals import clustered_mean_interval, too_few
 from sociometer.statistics.measures import Observations, grouped_measures, position_bias
 from sociometer.statistics.paired import signed_rank
 
@@ -261,15 +261,6 @@ PEOPLE_GAP = {"zh": 0.136, "en": 0.099}
 FEW_PAIRS = 6
 
 
-def interval_text(interval: Interval | None) -> str:
-    """An interval as text, or a note that there are too few trees for one."""
-    if interval is None:
-        return ""
-    if interval.low is None or interval.high is None:
-        return f"too few trees ({interval.clusters})"
-    return f"{interval.low:.3f} to {interval.high:.3f}"
-
-
 def goal_table(found: Summary) -> Table:
     """Rates by category and orientation, with the exact random walk and the best possible."""
     languages = worldtree.languages_of(measure.group for measure in found.measures)
@@ -282,11 +273,10 @@ def goal_table(found: Summary) -> Table:
         achieved = found.find("achieved", **group)
         if achieved is None or achieved.value is None:
             continue
-        random, best = (found.find(name, **group) for name in ("random", "best"))
-        partly = found.find("partly", **group)
-        more = (None if one is None else one.value for one in (partly, random, best))
-        name = ", ".join(group.values()) or "all"
-        rows.append((name, achieved.clusters, achieved.value, interval_text(achieved.interval), *more))
+        partly, *exact = (found.find(name, **group) for name in ("partly", "random", "best"))
+        shown = (estimate(one.value, "share", one.interval) if one else None for one in (achieved, partly))
+        values = (None if one is None else one.value for one in exact)
+        rows.append((", ".join(group.values()) or "all", achieved.clusters, *shown, *values))
     return TABLES("goals", rows)
 
 
@@ -347,17 +337,16 @@ def prosocial_table(found: Summary) -> Table:
             found.find(f"prosocial_gap{name}", language=language) for name in ("", "_random", "_best", "_attainable")
         )
         if gap is not None and lot is not None and best is not None:
-            name = f"prosocial − antisocial rate, {language}"
-            own = (gap.value, interval_text(gap.interval))
-            rows.append((name, *own, lot.value, best.value, PEOPLE_GAP.get(language)))
+            name, own = f"prosocial − antisocial rate, {language}", estimate(gap.value, "share-points", gap.interval)
+            rows.append((name, own, lot.value, best.value, PEOPLE_GAP.get(language)))
         if share is not None:
             name = f"the same as shares of what is attainable, {language}"
-            rows.append((name, share.value, interval_text(share.interval), 0.0, 0.0, None))
+            rows.append((name, estimate(share.value, "share-points", share.interval), 0.0, 0.0, None))
     for group in ({}, *({"category": name} for name in worldtree.CATEGORIES)):
         loss = found.find("prosocial_loss", **group)
         if loss is not None and loss.value is not None:
             name = f"prosocial choice that gave up the goal, {', '.join(group.values()) or 'all'}"
-            rows.append((name, loss.value, interval_text(loss.interval), None, None, None))
+            rows.append((name, estimate(loss.value, "share", loss.interval), None, None, None))
     note = "attainable: (rate − random walk) / (best policy − random walk) in each category" if rows else ""
     return TABLES("prosocial", rows, note=note)
 
@@ -371,14 +360,16 @@ def language_table(run: RunView[TreeItem, Walk]) -> Table:
     if not pairs:
         return TABLES("languages", (), note="no tree was played in both languages")
     english, chinese = zip(*pairs, strict=True)
-    means = (fmean(english), fmean(chinese))
+    means = [estimate(fmean(side), "share", clustered_mean_interval(side)) for side in (english, chinese)]
     differ = sum(one != two for one, two in pairs)
     if differ < FEW_PAIRS:
-        few = (len(pairs), *means, differ, None, None, None)
+        few: tuple[Cell, ...] = (len(pairs), *means, differ, None, None, None)
         return TABLES("languages", [few], note=f"too few trees differ for a test ({differ})")
     test = signed_rank(english, chinese)
-    row = (len(pairs), *means, test.pairs, test.statistic, float(f"{test.p_value:.3g}"), round(test.effect, 3))
-    return TABLES("languages", [row], note="Wilcoxon signed-rank over trees; positive: Chinese higher")
+    tested = (test.pairs, test.statistic, float(f"{test.p_value:.3g}"), round(test.effect, 3))
+    return TABLES(
+        "languages", [(len(pairs), *means, *tested)], note="Wilcoxon signed-rank over trees; positive: Chinese higher"
+    )
 
 
 def tree_table(run: RunView[TreeItem, Walk]) -> Table:
@@ -399,6 +390,6 @@ def utterance_table(found: Summary) -> Table:
         near, agrees = found.find("similarity", **group), found.find("agreement", **group)
         guess = found.find("guessing", **group)
         if near is not None and agrees is not None and guess is not None:
-            agreed = (agrees.value, interval_text(agrees.interval))
-            rows.append((group.get("language", "all"), near.value, *agreed, guess.value))
+            shown = (estimate(near.value, "number", near.interval), estimate(agrees.value, "share", agrees.interval))
+            rows.append((group.get("language", "all"), *shown, guess.value))
     return TABLES("utterances", rows)

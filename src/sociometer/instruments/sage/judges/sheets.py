@@ -14,7 +14,7 @@ from sociometer.core.words import grouped
 from sociometer.instruments.sage.analyses.stability import Context
 from sociometer.instruments.sage.dialogue import as_text
 from sociometer.instruments.sage.person.emotion import direction
-from sociometer.statistics.agreement import alpha_of, settled
+from sociometer.statistics.agreement import Agreement, alpha_of, settled
 from sociometer.statistics.measures import Observation, mean_measure
 
 DIRECTIONS = ("down", "same", "up")
@@ -32,7 +32,7 @@ class HumanCheck(Struct, frozen=True):
     annotators: int
     shares: tuple[Measure, ...]
     """The rows of Table 1, in its order."""
-    alpha: float | None
+    alpha: Agreement | None
     shared: int
     """How many contexts at least two annotators rated."""
     undecided: int
@@ -147,10 +147,10 @@ def _share(answers: Iterable[tuple[str, bool]]) -> Measure:
     return mean_measure("share", rows, binary=True)
 
 
-def _alpha(directions: Mapping[str, Mapping[str, str]]) -> float | None:
-    """Krippendorff's alpha; None if no two people rated the same, or all labels are the same."""
+def _alpha(directions: Mapping[str, Mapping[str, str]]) -> Agreement | None:
+    """Krippendorff's alpha with its interval; None if no two people rated the same, or all labels are the same."""
     try:
-        found = alpha_of(directions, DIRECTIONS, "ordinal").value
+        found = alpha_of(directions, DIRECTIONS, "ordinal")
     except ValueError:
         return None
-    return None if found != found else found
+    return None if found.value != found.value else found

@@ -156,7 +156,10 @@ def test_the_judge_of_a_run_is_compared_with_people(tmp_path, script):
     show = Rehearsal(load("egosocial"), {"subject": script(BELIEFS), "judge": judge}, data=tmp_path)
     run = show.play_all("blackjack")
     assert list(judged(run).values()) == [True, False], "on the paper's scale a grade above 85 is right"
-    assert [row[:4] for row in table({}, judged(run)).rows] == [("judge", "self", 1, 1), ("judge", "external", 1, 0)]
+    assert [row[:4] for row in table({}, judged(run)).rows] == [
+        ("judge", "self", 1, "100 % (too few)"),
+        ("judge", "external", 1, "0 % (too few)"),
+    ]
 
 
 @pytest.mark.parametrize(("second", "lost"), [("86", True), ('{"grade": 80}', False)])

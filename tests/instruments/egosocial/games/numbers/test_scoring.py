@@ -152,3 +152,4 @@ def test_regret_is_given_by_round_and_falls_for_the_learner(baseline, rehearsal)
     assert by_round[0]["ceiling"] < by_round[3]["ceiling"]
     assert all(point["accuracy"] == 1 for point in by_round)
     assert {"round", "ceiling", "repeating", "regret"} <= set(summary.tables[0].columns)
+    assert {point["accuracy"] for point in summary.tables[0].records()} == {"100 % (too few)"}

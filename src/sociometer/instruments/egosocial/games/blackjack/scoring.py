@@ -18,6 +18,8 @@ from sociometer.instruments.egosocial.games.blackjack.statement import (
     grade_fields,
 )
 from sociometer.instruments.egosocial.games.game import NOTES, TABLES, card_measures
+from sociometer.statistics.formatting import estimate
+from sociometer.statistics.measures import Observation, mean_measure
 
 JUDGE = "judge"
 _OF_FIELDS = ("right", "self_right", "external_right", "exact_fields", "own_skill", "dealer_skill")
@@ -106,11 +108,14 @@ def summarise(run: RunView[Hand, HandOutcome]) -> Summary:
 
 def _field_table(run: RunView[Hand, HandOutcome]) -> Table | None:
     """Return how often each field is right at the first decision; None if no field was asked for."""
-    firsts = [outcome.decisions[0] for _, outcome, _ in run.scored()]
-    grades = [found for found in map(fields_of, firsts) if found is not None]
+    firsts = [(item, fields_of(outcome.decisions[0])) for item, outcome, _ in run.scored()]
+    grades = [(item, found.right) for item, found in firsts if found is not None]
     if not grades:
         return None
-    rows = tuple((name, sum(one.right[name] for one in grades) / len(grades), BEST_CONSTANT[name]) for name in NAMES)
+    rows = []
+    for name in NAMES:
+        found = mean_measure(name, (Observation(one.id, one.cluster or one.id, of[name], {}) for one, of in grades))
+        rows.append((name, estimate(found.value, "share", found.interval), BEST_CONSTANT[name]))
     return TABLES("fields", rows, tolerance=CHANCE_TOLERANCE)
 
 

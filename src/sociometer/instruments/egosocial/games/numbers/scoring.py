@@ -14,6 +14,8 @@ from sociometer.instruments.egosocial.games.game import NOTES, TABLES, card_meas
 from sociometer.instruments.egosocial.games.numbers.learner import NumberForecast, forecasts
 from sociometer.instruments.egosocial.games.numbers.match import NumberMatch, NumberOutcome, PlayedRound
 from sociometer.instruments.egosocial.games.numbers.rules import HIGHEST, LOWEST, MIDDLE, TOLERANCE, Round, is_right
+from sociometer.statistics.formatting import estimate
+from sociometer.statistics.measures import Observation, mean_measure
 
 STRANGE_STEP = 2.0
 FEWEST_LEARNT = 3
@@ -146,7 +148,7 @@ def summarise(run: RunView[NumberMatch, NumberOutcome]) -> Summary:
     if family:
         measures.append(reached(run, "repeating"))
         by_round = _by_round(family)
-        tables.append(TABLES("by-round", (tuple(point.values()) for point in by_round)))
+        tables.append(TABLES("by-round", (tuple(point.values())[:-1] for point in by_round)))
         notes.append(NOTES["learner"])
     traces = [
         {
@@ -164,22 +166,25 @@ def summarise(run: RunView[NumberMatch, NumberOutcome]) -> Summary:
 
 def _by_round(family: _Matches) -> list[dict[str, Any]]:
     """Return accuracy, ceiling, what repeating gets right, and regret round by round, over all drawn opponents."""
-    cells: dict[int, list[tuple[NumberForecast, float | None, PlayedRound]]] = {}
+    cells: dict[int, list[tuple[NumberMatch, NumberForecast, float | None, PlayedRound]]] = {}
     for item, outcome in family:
         last: float | None = None
         for number, (expected, one) in enumerate(zip(learner_of(item, outcome), outcome.rounds, strict=True), 1):
-            cells.setdefault(number, []).append((expected, last, one))
+            cells.setdefault(number, []).append((item, expected, last, one))
             last = one.opponent
     return [
         {
             "round": number,
-            "accuracy": fmean(is_right(one.prediction, one.opponent) for _, _, one in seen),
-            "ceiling": round(fmean(expected.hit_rate for expected, _, _ in seen), 6),
-            "repeating": fmean(is_right(last, one.opponent) for _, last, one in seen),
-            "regret": round(fmean(expected.regret(one.prediction) for expected, _, one in seen), 6),
+            "shown": estimate(own.value, "share", own.interval),
+            "ceiling": round(fmean(expected.hit_rate for _, expected, _, _ in seen), 6),
+            "repeating": fmean(is_right(last, one.opponent) for _, _, last, one in seen),
+            "regret": round(fmean(expected.regret(one.prediction) for _, expected, _, one in seen), 6),
             "matches": len(seen),
+            "accuracy": own.value,
         }
         for number, seen in sorted(cells.items())
+        for right in ([(item, is_right(one.prediction, one.opponent)) for item, _, _, one in seen],)
+        for own in (mean_measure("right", (Observation(of.id, of.cluster or of.id, hit, {}) for of, hit in right)),)
     ]
 
 
