@@ -14,7 +14,6 @@ import assistants
 import sociometer as sm
 from servers.faults import Fault
 from sociometer.cli.main import run_command
-from sociometer.core.version import __version__
 from sociometer.engine.replay import check_bundle, export_bundle
 from sociometer.instruments import load
 from sociometer.store.bundle import BundleError, Difference, plan_digest, read_bundle
@@ -494,32 +493,6 @@ def test_a_run_that_stopped_early_is_checked_and_may_lack_no_repeat_that_its_rul
     sealed(tmp_path / "g.sociometer", rows)
     assert run_command(["check", "g.sociometer"]) == 1
     assert "does not fit its plan" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
-    ("version", "change", "code"),
-    [
-        ("0.2.9", lambda look: look.update(low=look["low"] + 0.01), 0),
-        ("0.2.9", lambda look: look.update(value=look["value"] + 0.01), 1),
-        ("0.2.9", lambda look: look.update(verdict=""), 1),
-        (__version__, lambda look: look.update(low=look["low"] + 0.01), 1),
-        ("99.0.0", lambda look: look.update(low=look["low"] + 0.01), 1),
-    ],
-)
-def test_only_the_rule_of_an_earlier_version_may_have_had_other_intervals(
-    folder, tmp_path, version, change, code, capsys
-):
-    _, path = bundle_of(folder, "sesi", limit=40, until="±30", repeats=2)
-    rows, _ = rows_of(path)
-    change(rows[-1]["summary"]["stopping"]["looks"][-1])
-    rows[0]["manifest"]["sociometer_version"] = version
-    rows[0]["plan"] = plan_of(rows[0])
-    assert run_command(["check", str(sealed(tmp_path / "t.sociometer", rows))]) == code
-    printed = " ".join("".join(capsys.readouterr()).split())
-    said = "The stopping rule of questions had other intervals in Sociometer 0.2.9 than in"
-    assert (said in printed) == (code == 0)
-    assert ("all numbers but the intervals of the stopping rule agree" in printed) == (code == 0)
-    assert ("the looks of the stopping rule of questions do not follow" in printed) == (code == 1)
 
 
 @pytest.mark.parametrize("tools", ["called", "told"])

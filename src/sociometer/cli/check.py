@@ -169,7 +169,7 @@ def _bundle(path: Path, display: Display) -> int:
         bundle, done = check_file(path, load, stopping_rule)
     run, config = bundle.run, bundle.run.manifest.config
     said = *_what_replies_say(done, card_of(config.instrument)), *changed_code(run.manifest)
-    notes = [*said, *done.other_rules, f"plan {run.plan}", f"root {bundle.root}"]
+    notes = [*said, f"plan {run.plan}", f"root {bundle.root}"]
     if config.until is not None and config.until.half_width is None and not done.why_not:
         notes.append("The run stopped early after comparisons with other runs; these are taken from the file.")
     data = {"file": path, "run": run.id, "plan": run.plan, "root": bundle.root, **structs.asdict(done)}
