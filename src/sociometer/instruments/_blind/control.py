@@ -10,7 +10,7 @@ from sociometer.core.measure import Cell, Figure, Measure, Table
 from sociometer.core.task import AnyRun, Episode, Item, Score
 from sociometer.core.words import grouped
 from sociometer.statistics.charts import dots_of, interval_chart
-from sociometer.statistics.formatting import estimate, p_phrase
+from sociometer.statistics.formatting import p_phrase
 from sociometer.statistics.measures import Observation, mean_measure
 from sociometer.statistics.paired import PairedDifference, paired_difference
 
@@ -89,8 +89,9 @@ def control(run: AnyRun, facet: str, levels: Sequence[str] = ()) -> tuple[tuple[
     added = Measure(UNDERSTOOD, overall.difference, {}, overall.interval, *sizes, errors=errors, note=note)
     groups = [(level, [row for row in rows.values() if row[3] == level]) for level in levels]
     lines = [_line("all", overall), *(_line(level, _paired(mine)) for level, mine in groups if mine)]
-    columns = (facet, "accuracy", "without the situation", "difference", "p", "items")
+    columns = (facet, "accuracy", "without the situation", "difference", "from", "to", "p", "items")
     units = {"accuracy": "share", "without the situation": "share", "p": "p"}
+    units |= dict.fromkeys(("difference", "from", "to"), "share-points")
     note = "The same items with and without the situation; the interval is of the paired difference."
     table = Table(TABLE, "What the subject understood from the situation", columns, tuple(lines), note, units)
     return (without, added), (table,)
@@ -123,8 +124,8 @@ def _paired(rows: Iterable[_Row]) -> PairedDifference:
 
 
 def _line(level: str, found: PairedDifference) -> tuple[Cell, ...]:
-    difference = estimate(found.difference, "share-points", found.interval)
-    return level, found.second, found.first, difference, found.p_value, found.items
+    bounds = found.interval
+    return (level, found.second, found.first, found.difference, bounds.low, bounds.high, found.p_value, found.items)
 
 
 def control_figure(runs: Sequence[AnyRun]) -> Figure | None:
