@@ -26,7 +26,7 @@ def test_a_reply_cannot_turn_or_clear_the_terminal(tmp_path, capsys, override):
 @pytest.mark.parametrize("port", ["99999999", "-1", "65536"])
 def test_a_port_that_cannot_be_is_a_usage_error(port, capsys):
     assert run_command(["view", "--port", port]) == 2
-    assert "0<=x<=65535" in capsys.readouterr().err
+    assert "from 0 to 65535" in capsys.readouterr().err
 
 
 def one_sentence(arguments, **environment):

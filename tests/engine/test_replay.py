@@ -384,7 +384,8 @@ def test_an_imported_file_is_compared_like_any_run_and_never_twice(sesi, tmp_pat
     assert found.summary() == run.summary()
     first = next(run.episodes()).item.id
     assert found.transcript(first) == run.transcript(first)
-    assert run_command(["import", "run", str(path), "--store", store]) == 2
+    assert run_command(["import", "run", str(path), "--store", store]) == 0
+    assert f"run {run.id} is already in the store" in capsys.readouterr().err
     other = ["--store", str(tmp_path / "third.db")]
     assert run_command(["run", "seceu", "--model", "baseline/random", "--limit", "1", "--name", "mine", *other]) == 0
     assert run_command(["import", "run", str(path), "--name", "mine", *other]) == 2
