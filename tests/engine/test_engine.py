@@ -97,7 +97,7 @@ def test_a_commands_run_on_ones_own_server_is_continued_by_the_same_command(stor
         engine = engine_with(store, server)
         return EngineContext(engine, template, config(subject="", **changes), ("server",))
 
-    with pytest.raises(Stopped, match="repeat the command to continue"):
+    with pytest.raises(Stopped, match=r"repeat the command to continue\. It asks again what is finished, unless"):
         context(caps=Caps(max_requests=3)).play("questions")
     context().play("questions")
     assert server.total == 4

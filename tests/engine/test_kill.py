@@ -13,6 +13,7 @@ import pytest
 import forked
 from servers.faults import slow
 from servers.openai import OpenAIServer
+from sociometer.core.errors import ExitCode
 
 DRIVER = Path(__file__).with_name("driver.py")
 REPEATS, TURNS, IN_FLIGHT = 6, 4, 6
@@ -107,3 +108,27 @@ def test_a_second_interrupt_stops_at_once_and_still_loses_nothing_that_was_answe
     again = finish(start(tmp_path / "s.db", openai_server))
     assert again["values"] == undisturbed["values"]
     assert again["sent"] == REQUESTS - answered
+
+
+def test_an_analysis_that_is_interrupted_exits_like_a_run_and_goes_on_where_it_was(tmp_path, openai_server):
+    pipes = dict.fromkeys(("stdout", "stderr"), forked.PIPE)
+
+    def probe(store):
+        model = ["--model", f"vllm/m@{openai_server.url}#1", "--limit", "6", "--factor", "gender", "--skip-noise"]
+        return forked.start(["-m", "sociometer", "sesi", "probe", *model, "--store", tmp_path / store], **pipes)
+
+    openai_server.say = lambda body: "Answer: A"
+    numbers, _ = probe("whole.db").communicate()
+    sent = len(openai_server.received)
+    openai_server.fault_of = lambda number: slow(0.5 if number >= sent + 10 else 0)
+    process = probe("s.db")
+    while len(openai_server.received) <= sent + 10:
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate()
+    openai_server.fault_of = lambda number: None
+    assert process.returncode == ExitCode.INTERRUPTED, said
+    assert "repeat the command to continue" in said, said
+    assert len(openai_server.received) < 2 * sent
+    assert probe("s.db").communicate()[0] == numbers
+    assert len(openai_server.received) == 2 * sent

@@ -16,7 +16,7 @@ SociometerError
 │   ├── Filtered        the provider's content filter rejected the request
 │   └── UnreadableRole  a role answered, but nothing that can be read
 ├── Difference          the file of a run was changed (exit code 1; in store/bundle.py)
-└── Stopped             the run ended early on purpose and can be resumed; `cause` says why (exit code 3)
+└── Stopped             the run ended early on purpose and can be resumed; `cause` says why (exit code 3 or 130)
 """
 
 from collections.abc import Iterable, Mapping
@@ -242,6 +242,8 @@ class Stopped(SociometerError):
     def __init__(self, message: str, cause: StopCause = StopCause.ERROR) -> None:
         super().__init__(message)
         self.cause = cause
+        if cause is StopCause.INTERRUPTED:
+            self.exit_code = ExitCode.INTERRUPTED
 
 
 _MOST_NAMES = 24

@@ -102,7 +102,10 @@ class EngineContext:
         played = self._engine.run(config, items, continue_unfinished=True, players=players)
         self.failures.update(played.progress.failed)
         if played.ending.status is RunStatus.STOPPED or played.ending.cause is StopCause.INTERRUPTED:
-            raise Stopped(f"{played.ending.reason or 'interrupted'}; repeat the command to continue.")
+            said = f"{played.ending.reason or 'interrupted'}; repeat the command to continue."
+            if not all(role.identity.certain for role in played.run.manifest.roles.values()):
+                said += " It asks again what is finished, unless the model has a #REVISION."
+            raise Stopped(said, played.ending.cause or StopCause.ERROR)
         if played.ending.status is RunStatus.FAILED:
             raise MachineryError(played.ending.reason)
         return played.run

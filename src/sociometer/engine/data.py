@@ -48,7 +48,8 @@ def data_folders(given: str) -> tuple[Path, ...]:
     if not given:
         return (data_root(),)
     if not Path(given).is_dir():
-        raise DataError("the folder does not exist; --data needs the folder that holds the official files", given)
+        why = "not a folder" if Path(given).exists() else "the folder does not exist"
+        raise DataError(f"{why}; --data needs the folder that holds the official files", given)
     return (Path(given),)
 
 
