@@ -80,3 +80,15 @@ def test_the_command_says_how_many(few_studies, tmp_path, capsys):
     assert run_command(words) == 0
     said = capsys.readouterr().out
     assert "people for ± 5 at the 50th percentile" in said and "for a mean within ± 3" in said and "1 logit" in said
+
+
+@pytest.mark.parametrize("task", ["talk", "dialogue"])
+def test_a_study_of_talks_is_planned_without_models(few_studies, tmp_path, task, capsys):
+    assert run_command(["study", "plan", "sage", "--task", task, "--store", str(tmp_path / "s.db")]) == 0
+    assert f"of {task}, " in capsys.readouterr().out
+
+
+def test_the_number_of_people_for_official_items_is_planned(few_studies, tmp_path, capsys, official_data):
+    words = ["study", "plan", "seceu", "--data", str(official_data / "seceu"), "--store", str(tmp_path / "s.db")]
+    assert run_command(words) == 0
+    assert "40 items" in capsys.readouterr().out

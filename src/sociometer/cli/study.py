@@ -410,12 +410,14 @@ def _norms(name: str, to: Path, store: StorePlace | None, as_json: bool) -> None
 
 def _plan(
     instrument: str, tasks: tuple[str, ...], limit: int | None, width: float, percentile: float,
-    mean_width: float | None, spread: float | None, store: StorePlace | None, as_json: bool,
+    mean_width: float | None, spread: float | None, official: bool, data: str, store: StorePlace | None, as_json: bool,
 ) -> None:  # fmt: skip
     card = card_of(instrument)
-    _refuse_models_only(card, tasks, {role.name: "" for role in card.role})
+    roles = {role.name: _ANY for role in card.role}  # who else takes part does not change how many people are needed
+    _refuse_models_only(card, tasks, roles)
     with open_engine(_file(store)) as engine:
-        lists = engine.plan(make_config(card, _ANY, tasks=tasks, limit=limit), sends=False).lists
+        config = make_config(card, _ANY, tasks=tasks, limit=limit, official=official, data=data, roles=roles)
+        lists = engine.plan(config, sends=False).lists
     known = [(task, measure) for task in lists if (measure := card.primary_of(task)) is not None]
     if not known:
         raise UsageError(f"{', '.join(lists)} of {instrument} has no score that is a mean over items.")
@@ -455,6 +457,10 @@ def _withdraw(name: str, participant: str, yes: bool, store: StorePlace | None, 
     )
 
 
+_OFFICIAL = (
+    option("--official", "Use the official items ('sociometer get data'), not the bundled ones.", is_flag=True),
+    option("--data", "Folder that holds the official files; implies --official.", type=click.Path(), default=""),
+)
 _ANY = "baseline/random"
 """Stands for a subject that plans need: the items do not depend on it."""
 _NAME = click.Argument(["name"])
@@ -557,8 +563,7 @@ _COMMANDS = [
             type=_COUNT,
             default=0,
         ),
-        option("--official", "Use the official items ('sociometer get data'), not the bundled ones.", is_flag=True),
-        option("--data", "Folder that holds the official files; implies --official.", type=click.Path(), default=""),
+        *_OFFICIAL,
         option("--role roles", "Model for another role; repeat for several.", multiple=True, metavar="ROLE=MODEL"),
         option("--set settings", "Setting of the instrument; repeat for several.", multiple=True, metavar="NAME=VALUE"),
         *_text_options(),
@@ -655,6 +660,7 @@ _COMMANDS = [
         click.Argument(["instrument"]),
         option("--task tasks", "Task of the instrument.", multiple=True),
         option("--limit", "Number of items to sample.", type=int),
+        *_OFFICIAL,
         option("--percentile", "Percentile to measure.", type=Range(1, 99), default=50.0),
         option("--width", "Half-width of its interval, in percent.", type=Range(0.5, 50), default=5.0),
         option(
