@@ -51,9 +51,16 @@ def test_a_stand_in_beside_the_subject_is_chosen_last(run):
     assert chosen(*standing) == ["a-v3"]
 
 
-def test_of_equals_the_kind_played_last_and_of_its_runs_the_fullest_are_chosen(run):
-    standing = (run("a", "v3", 9, 1), run("a", "4o", 5, 2), run("a", "4o", 7, 3))
-    assert [one.items for one in _fullest(standing, one_kind=True)] == [7]
+def test_of_equals_the_kind_with_the_most_items_then_the_newest_is_chosen(run):
+    assert chosen(run("a", "v3", 9, 1), run("a", "4o", 5, 2), run("a", "4o", 7, 3)) == ["a-v3"]
+    assert chosen(run("a", "v3", 9, 1), run("a", "4o", 9, 2)) == ["a-4o"]
+
+
+def test_a_trial_of_a_few_items_displaces_no_full_run(run):
+    full = (run("a", "v3", 100, 1), run("b", "v3", 100, 2))
+    assert chosen(*full, run("a", "4o", 12, 3), run("b", "4o", 12, 4), run("c", "4o", 12, 5)) == ["a-v3", "b-v3"]
+    halves = [run(subject, "4o", 50, 6) for subject in "bcd"]
+    assert chosen(*full, run("a", "4o", 0, 7), *halves) == ["b-4o", "c-4o", "d-4o"], "the kind that most subjects have"
 
 
 def test_a_run_that_is_left_out_is_told_which_run_was_chosen_instead(run):

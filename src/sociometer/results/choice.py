@@ -27,6 +27,7 @@ Load = Callable[..., Instrument]
 """Gives the instrument of this name; for an imported benchmark, of this name and card."""
 _MOST_TOLD = 6
 """The maximum number of chosen runs of one instrument that a note names."""
+_MOST_OF_KIND = "each subject's run with the most items, of those with the items, roles and settings of most subjects"
 
 
 class LeftOut(Struct, frozen=True):
@@ -321,27 +322,43 @@ def _fullest(standing: Sequence[_Standing], *, one_kind: bool, each_kind: bool =
 
     With `each_kind`, one for each kind.
     """
-    groups = grouped(((one.run.instrument, one.run.subject, one.kind if each_kind else None), one) for one in standing)
+    able = standing if each_kind else _without_trials(standing)
+    groups = grouped(((one.run.instrument, one.run.subject, one.kind if each_kind else None), one) for one in able)
     found = []
     for (instrument, _, _), members in groups.items():
-        first = _first_kind([one for one in standing if one.run.instrument == instrument])
+        first = _first_kind([one for one in able if one.run.instrument == instrument])
         of_kind = [one for one in members if one.kind == first]
         if of_kind or not one_kind:
             found.append(max(of_kind or members, key=lambda one: (one.items, one.run.record.created)))
     return found
 
 
-def _first_kind(standing: Sequence[_Standing]) -> _Kind:
-    """The kind that most subjects have, then official items, then the newest; with a stand-in elsewhere last."""
+def _without_trials(standing: Sequence[_Standing]) -> list[_Standing]:
+    """The runs with at least half as many items as any other real run of the subject on items of this origin has."""
 
-    def weight(kind: _Kind) -> tuple[bool, int, bool, float]:
-        of_kind = [one.run.record for one in standing if one.kind == kind]
-        roles = of_kind[0].manifest.roles
-        real = not any(who.identity.stand_in for role, who in roles.items() if role != SUBJECT)
-        subjects = len({record.subject for record in of_kind})
-        return real, subjects, kind.whose == "official", max(record.created for record in of_kind)
+    def own(one: _Standing) -> tuple[object, ...]:
+        return one.run.instrument, one.run.subject, one.kind.whose, _is_real(one.run)
+
+    most = {key: max(items) for key, items in grouped((own(one), one.items) for one in standing).items()}
+    return [one for one in standing if 2 * one.items >= most[own(one)]]
+
+
+def _first_kind(standing: Sequence[_Standing]) -> _Kind:
+    """The kind that most subjects have, then official items, then the most items, then the newest; with a stand-in
+    elsewhere last.
+    """
+
+    def weight(kind: _Kind) -> tuple[bool, int, bool, int, float]:
+        of_kind = [one for one in standing if one.kind == kind]
+        subjects, items = len({one.run.subject for one in of_kind}), max(one.items for one in of_kind)
+        newest = max(one.run.record.created for one in of_kind)
+        return _is_real(of_kind[0].run), subjects, kind.whose == "official", items, newest
 
     return max(dict.fromkeys(one.kind for one in standing), key=weight)
+
+
+def _is_real(run: StoredRun) -> bool:
+    return not any(who.identity.stand_in for role, who in run.manifest.roles.items() if role != SUBJECT)
 
 
 def _kind(run: StoredRun) -> _Kind:
@@ -357,10 +374,12 @@ def _notes(chosen: Sequence[_Standing], standing: Sequence[_Standing], *, one_ki
     for instrument in dict.fromkeys(one.run.instrument for one in chosen):
         mine = [one for one in chosen if one.run.instrument == instrument]
         told = [f"{one.run.subject} {one.run.id} ({counted(one.items, f'{one.kind.whose} item')})" for one in mine]
-        others = {one.run.subject for one in standing if one.run.instrument == instrument}
+        all_of = [one for one in standing if one.run.instrument == instrument]
+        others = {one.run.subject for one in all_of}
+        most = _MOST_OF_KIND if len({one.kind for one in all_of}) > 1 else "each subject's run with the most items"
         left = sorted(others - {one.run.subject for one in mine})
         also = f"; left out, because their runs have other items, roles or settings: {', '.join(left)}" if left else ""
-        yield f"{instrument}: using each subject's run with the most items: {first_of(told, _MOST_TOLD)}{also}."
+        yield f"{instrument}: using {most}: {first_of(told, _MOST_TOLD)}{also}."
         whose = listed(sorted({one.kind.whose for one in mine}))
         able = (one for one in standing if one_kind and one.run.instrument == instrument)
         for other, members in grouped((one.kind.whose, one) for one in able).items():
