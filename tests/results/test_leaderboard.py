@@ -158,6 +158,15 @@ def test_of_three_subjects_it_says_which_cannot_be_separated(rates, said):
     assert leaderboard_sentence(board).endswith(said), leaderboard_sentence(board)
 
 
+def test_everyone_whom_the_first_is_not_better_than_is_named_also_when_another_is_better_than_them():
+    rng = np.random.default_rng(3)
+    alike, other = rng.permutation(100) / 100, rng.permutation(100) / 100
+    runs = [fake_run(name, alike < rate) for name, rate in zip("BCDEF", (0.6, 0.49, 0.48, 0.47, 0.1), strict=True)]
+    board = leaderboard([fake_run("A", other < 0.62), *runs])
+    assert board.standings[0].beats == ("F",) and "C" in board.standings[1].beats
+    assert leaderboard_sentence(board).endswith("; the items cannot separate it from B, C, D and E.")
+
+
 def test_ranks_and_verdicts_of_the_same_two_runs_agree():
     """The rank of two subjects is certain exactly where their comparison excludes zero."""
     rng = np.random.default_rng(21)

@@ -39,8 +39,8 @@ def spelled(number: int, one: str) -> str:
 
 
 def listed(names: Sequence[str], most: int = 0) -> str:
-    """Names as “a, b and c”; with `most`, at most so many and then “and 3 others”."""
-    if most and len(names) > most:
+    """Names as “a, b and c”; with `most`, so many and then “and 3 others”, of which there are at least two."""
+    if most and len(names) > most + 1:
         return f"{', '.join(names[:most])} and {counted(len(names) - most, 'other')}"
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}" if names else ""
 

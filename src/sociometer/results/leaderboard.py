@@ -365,14 +365,14 @@ def leaderboard_sentence(board: Leaderboard) -> str:
     if board.too_few:
         few = f"{counted(first.ranks.clusters, board.cluster)} cannot rank the {len(board.standings)} subjects"
         return f"{where}: {few}; at least {MINIMUM_CLUSTERS} are needed."
-    tied = [one.subject for one in board.standings if one.rank == first.rank]
-    who, it, better = f"{first.subject} is", "it", "it is"
+    leaders = [one for one in board.standings if one.rank == first.rank]
+    tied, who, it, better = [one.subject for one in leaders], f"{first.subject} is", "it", "it is"
     if len(tied) > 1:
         who, it, better = f"{listed(tied, 3)} are tied", "them", "they are"
     lead = f"{where}: {who} first of {len(board.standings)} on {first.items} shared items"
     doubt = f"; {board.doubt}" if board.doubt else ""
     others = [one for one in board.standings if one.rank != first.rank]
-    rivals = [one.subject for one in others if one.ranks.low is not None and one.ranks.low <= 1]
+    rivals = [one.subject for one in others if any(one.subject not in leader.beats for leader in leaders)]
     behind = _not_separated(board, {*tied, *rivals})
     if rivals:
         return f"{lead}; the items cannot separate {it} from {listed(rivals, 3)}{behind and f', nor {behind}'}{doubt}."
