@@ -58,6 +58,7 @@ def fake_run(
     repeats: int = 1,
     settings: Mapping[str, str] | None = None,
     version: str = "",
+    unreadable: Sequence[int] = (),
 ) -> RunView:
     """A run whose item i has values[i]; None is a failed episode. Repeats of an item are consecutive."""
 
@@ -68,7 +69,8 @@ def fake_run(
             if value is None:
                 yield Episode(item, repeat, None, None, Failure("timeout", "no answer"))
             else:
-                score = Score(values={"correct": float(value)}, facets=dict(facets[number]) if facets else {})
+                its, lost = dict(facets[number]) if facets else {}, unreadable[place] if unreadable else 0
+                score = Score(values={"correct": float(value)}, facets=its, unreadable=lost)
                 yield Episode(item, repeat, Said(), score, None)
 
     return RunView(

@@ -10,7 +10,7 @@ from fake_stored_runs import CARD, FOLDER, HOSTILE, INSTRUMENT, TASKS, VALUES, F
 from msgspec import structs
 
 import sociometer as sm
-from fake_runs import summarised_run
+from fake_runs import fake_run, summarised_run
 from sociometer.cli.main import run_command
 from sociometer.core.card import MeasureCard, TaskCard
 from sociometer.core.errors import UsageError
@@ -44,6 +44,7 @@ from sociometer.results.verdicts import Terms
 from sociometer.results.wording import comparison_table
 from sociometer.statistics.charts import heat_map
 from sociometer.statistics.formatting import interval_text, number
+from sociometer.statistics.measures import grouped_measures
 
 
 @pytest.fixture(scope="module")
@@ -754,10 +755,18 @@ def test_strips_place_values_on_the_card_scale(content):
     assert strip.ends == ((0.0, "0 %"),), "the name of people at 90 % needs the room"
 
 
-def test_unreadable_moves_of_a_match_are_not_called_most_of_its_answers(content):
-    line = content.profile[0]
-    counts = {20: False, 21: True, 40: True, 41: False}
-    assert [structs.replace(line, items=40, unreadable=count).unread for count in counts] == [*counts.values()]
+def test_unreadable_replies_are_counted_in_items_where_an_item_has_several_questions():
+    """49 of 370 replies in 15 of 50 matches are not most of its answers; 180 of 210 in 20 of 21 games are."""
+
+    def line(items, questions):
+        run = fake_run("a", [0, 1] * 20, unreadable=[questions] * items + [0] * (40 - items))
+        return profile_lines(
+            [structs.replace(run, summary=Summary(grouped_measures(run, "correct", name="accuracy")))]
+        )[0]
+
+    few_line, most_line = line(12, 4), line(39, 9)
+    assert (few_line.unreadable, few_line.unread_items, few_line.unread) == (48, 12, False)
+    assert (most_line.unreadable, most_line.unread_items, most_line.unread) == (351, 39, True)
 
 
 def test_the_headline_names_the_test_and_the_tasks_whose_answers_cannot_be_read():
@@ -765,11 +774,16 @@ def test_the_headline_names_the_test_and_the_tasks_whose_answers_cannot_be_read(
     (chapter, other), (line, its) = found.chapters, found.profile
     tasks = {"questions": 1, "numbers": 40, "cards": 39}
     results = [structs.replace(chapter.results[0], task=task) for task in tasks]
-    lines = [structs.replace(line, task=task, unreadable=count) for task, count in tasks.items()]
+    lines = [structs.replace(line, task=task, unreadable=one, unread_items=one) for task, one in tasks.items()]
     chapters = (structs.replace(chapter, results=tuple(results)), other)
     several = structs.replace(found, chapters=chapters, profile=(*lines, its))
     assert findings_of(several)[-1] == "79 of 80 answers of a on Tact test (“numbers” and “cards”) cannot be read."
-    whole = structs.replace(found, profile=(structs.replace(line, unreadable=40), its))
+    cards = structs.replace(lines[2], unreadable=200)
+    games = [*lines[:2], cards, structs.replace(cards, measure="other"), its]
+    said = "79 of 80 items of a on Tact test (“numbers” and “cards”) have an answer that cannot be read."
+    assert findings_of(structs.replace(several, profile=tuple(games)))[-1] == said
+    line = structs.replace(line, unreadable=40, unread_items=40)
+    whole = structs.replace(found, profile=(line, its))
     assert findings_of(whole)[0] == "40 of 40 answers of a on Tact test cannot be read."
     alone = structs.replace(whole, chapters=(chapter,))
     assert findings_of(alone) == ("40 of 40 answers of a cannot be read.",)
@@ -787,7 +801,7 @@ def test_a_reader_is_told_who_the_subjects_are_whose_the_items_and_what_chance_i
     assert "dashed lines are chance, what random answers earn on average." in text
     assert "All items are bundled with Sociometer and are not those of the papers" in text
     assert "Bundled items of this project" not in text, "said once"
-    assert "baseline/refuse no mark: most of its answers cannot be read" in text
+    assert "baseline/refuse no mark: unreadable answers on most items" in text
     assert re.search(r"Accuracy(, 40 items)?; higher is better", text)
     assert re.search(r"95 % interval chance items unreadable replies failed note .*? 25 % 40 0 0", text)
 

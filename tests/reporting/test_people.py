@@ -94,7 +94,7 @@ def test_the_columns_have_an_axis_and_a_model_without_answers_has_no_mark(studie
     assert all(height == round(100 * count / most) <= 100 for count, height in axis.items())
     assert len(re.findall(r'<i class="other"', people)) == 1, "no line of the one without answers"
     assert re.search(r'<i class="(whisker|dot )', oracle) and not re.search(r'<i class="(whisker|dot )', refuse)
-    assert "<em>stand-in</em>" in oracle and "<em>no mark: most of its answers cannot be read</em>" in refuse
+    assert "<em>stand-in</em>" in oracle and "<em>no mark: unreadable answers on most items</em>" in refuse
     assert not re.search(r'"at end (first|last)"', panel), "each number is below its value"
 
 
@@ -218,7 +218,7 @@ def test_beside_others_each_has_a_verdict_and_its_place_among_the_people(studied
         f"; better than 4.5 of 12 {adjusted}."
     )
     whole = finding_of(studied, "spring", "oracle", "random", "refuse")
-    assert whole.endswith("for 3 comparisons); refuse (stand-in) gave no answers that can be read.")
+    assert whole.endswith(f"for 3 comparisons); {ITEMS} of {ITEMS} answers of refuse (stand-in) cannot be read.")
     assert " is better than people" in whole and "worse than oracle" not in whole
 
 
@@ -228,10 +228,10 @@ def test_a_model_without_answers_is_a_clause_and_people_are_no_finding_of_their_
     assert re.match(
         rf"On {ITEMS} items, oracle \(stand-in\) is better than people \(spring, n\u00a0=\u00a012\)", finding
     )
-    assert finding.endswith("for 2 comparisons); smol (stand-in) gave no answers that can be read.")
+    assert finding.endswith(f"for 2 comparisons); {ITEMS} of {ITEMS} answers of smol (stand-in) cannot be read.")
     alone = finding_of(studied, "spring", "smol")
     assert re.match(
-        r"smol \(stand-in\) gave no answers that can be read\. The accuracy of people \(spring, n\u00a0=\u00a012\) is",
+        rf"{ITEMS} of {ITEMS} answers of smol \(stand-in\) cannot be read\. The accuracy of people \(spring, n\u00a0=\u00a012\) is",
         alone,
     )
 

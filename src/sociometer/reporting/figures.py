@@ -278,7 +278,7 @@ def _strip(
             place(line.interval.high) if line.interval and line in drawn else None,
             formatting.number(line.value, line.unit, interval=line.bounds),
             _around(line) + f" {counted(line.items, 'item')}" * (len(counts) > 1),
-            "no mark: most of its answers cannot be read"
+            "no mark: unreadable answers on most items"
             if line not in drawn
             else "stand-in"
             if line.baseline or formatting.subject_stand_in(line.stand_ins)

@@ -171,8 +171,7 @@ def _against_people(content: ReportContent) -> list[str]:
             one = structs.replace(one, second=f"{one.second} (stand-in)")
             one = structs.replace(one, sentence=overall_sentence(one))
         if line := lines.get(one.second_run):
-            lost = f"{line.unreadable} of {line.items} answers of {one.second} cannot be read"
-            unread.append(f"{one.second} gave no answers that can be read" if line.unreadable == line.items else lost)
+            unread.append(_unread([line], one.second))
         else:
             said = one.sentence if one.refused else _one_task(one, sized=not verdicts)[0]
             place = re.search(r" is (better than [\d.,]+ of [\d,]+) (?:person|people), ", " ".join(one.notes))
@@ -185,6 +184,14 @@ def _against_people(content: ReportContent) -> list[str]:
     return ["; ".join([". ".join(said for _, _, said in verdicts[:NAMED]) + adjusted, *more, *unread[:NAMED]])]
 
 
+def _unread(lines: Sequence[ProfileLine], who: str) -> str:
+    """How much of some tasks cannot be read, as a clause; an item with several questions can have more than one."""
+    lost, of = sum(line.unread_items for line in lines), sum(line.items for line in lines)
+    if all(line.unreadable == line.unread_items for line in lines):
+        return f"{lost} of {counted(of, 'answer')} of {who} cannot be read"
+    return f"{lost} of {counted(of, 'item')} of {who} have an answer that cannot be read"
+
+
 def _against_references(line: ProfileLine, on: str) -> list[str]:
     """A score, compared with chance and people."""
     people = "the people of the norm" if line.on_norm else "people"
@@ -194,7 +201,7 @@ def _against_references(line: ProfileLine, on: str) -> list[str]:
     score += f" {estimate(line.value, line.unit, line.bounds)}"
     could = f", {line.with_failed}" if line.errors else ""
     if line.unread:
-        return [f"{line.unreadable} of {counted(line.items, 'answer')} of {line.subject}{on} cannot be read"]
+        return [_unread([line], line.subject + on)]
     if not known or (line.errors and not line.cases):
         return [score + could]
     if line.bounds is None or line.bounds.low is None:
@@ -334,15 +341,15 @@ def _caveats(content: ReportContent, models: Sequence[str], *, read: bool) -> tu
     if standing_in := list(dict.fromkeys(where for where, stand_ins in played if other_stand_ins(stand_ins))):
         was, its = ("was", "its") if len(standing_in) == 1 else ("were", "their")
         return [f"{listed(standing_in)} {was} played with a stand-in, so {its} scores are not a measurement"], []
-    many = [line for line in content.profile if line.subject in models and line.unread]
+    unread = (line for line in content.profile if line.subject in models and line.unread)
+    many = {(line.run, line.task): line for line in unread}.values()  # a task can have two primary measures
     if many and read:
         told, titles = list[str](), _titles(content)
         for (who, test), lines in grouped(((one.subject, one.title.partition(":")[0]), one) for one in many).items():
             tasks = [f"“{title}”" for one in lines if (title := titles[one.instrument, one.task]) != test]
             on = f" on {test}{f' ({listed(tasks, NAMED)})' if tasks else ''}" * (len(titles) > 1)
-            lost, of = sum(one.unreadable for one in lines), sum(one.items for one in lines)
-            told.append(f"{lost} of {counted(of, 'answer')} of {who}{on}")
-        return [], [f"{listed(told, NAMED)} cannot be read"]
+            told.append(_unread(lines, who + on))
+        return [], [listed(told, NAMED)]
     one_test = len(content.chapters) == 1  # of several tests, each stands next to its own numbers
     return [], [chapter.caveat for chapter in content.chapters if chapter.caveat and one_test]
 

@@ -51,11 +51,13 @@ class ProfileLine(Struct, frozen=True):
     baseline: bool = False
     """Whether its subject is a baseline."""
     cluster: str = "independent item"
+    unread_items: int = 0
+    """How many of its items have an unreadable reply; counted only where replies are as many as half of the items."""
 
     @property
     def unread(self) -> bool:
-        """Whether most of its answers cannot be read; more than one for each item are moves of a match."""
-        return self.items < 2 * self.unreadable <= 2 * self.items
+        """Whether most of its items have an unreadable reply."""
+        return 2 * self.unread_items > self.items
 
     @property
     def on_norm(self) -> bool:
@@ -107,12 +109,14 @@ def profile_lines(runs: Sequence[AnyRun]) -> tuple[ProfileLine, ...]:
             if measure is None or not (known.primary or (known.on_norm and measure.value is not None)):
                 continue
             chance = chance_of(known, card, run.summary, on_official=run.whose_items != "bundled")
+            able = run.episodes() if 2 * measure.unreadable > measure.items else ()
+            unread = len({one.item.id for one in able if one.score and one.score.unreadable})
             found.append(ProfileLine(
                 card.name, card.title, run.task, run.run, run.subject, known.name, known.title, known.unit,
                 known.better, measure.value, measure.interval, chance, known.human, known.top,
                 measure.items, measure.unreadable, measure.errors, run.stand_ins, measure.note, measure.cases,
                 sets[run.run, run.task], end_of(known, run.summary, chance), run.baseline,
-                card.cluster_of(run.task),
+                card.cluster_of(run.task), unread,
             ))  # fmt: skip
     return tuple(found)
 
