@@ -76,6 +76,17 @@ def test_several_comparisons_widen_each_interval_and_the_sentence_tells_it():
     assert "adjusted" not in verdict_sentences([alone]) + pairs_table(compare(runs)[:3]).note
 
 
+def test_many_tasks_are_counted_in_measures_where_one_has_two_and_only_adjusted_tasks_are_named():
+    (found,) = compare([fake_run("A", [0, 1] * 20), fake_run("B", [1] * 40)])
+    (row,) = found.primary_rows
+    two = (structs.replace(row, family=2), structs.replace(row, name="other", family=2))
+    tasks = [structs.replace(found, task=f"t{nth}") for nth in range(6)]
+    said = verdict_sentences([*tasks, structs.replace(found, task="games", measures=two)])
+    assert said.startswith("B against A, 8 measures of 7 tasks: better on 8.\n")
+    assert said.endswith("\nIntervals of differences on tact/games are adjusted for 2 comparisons.")
+    assert verdict_sentences([*tasks, found]).startswith("B against A, 7 tasks: better on 7.")
+
+
 def test_failed_items_that_could_change_the_verdict_are_told_in_the_headline():
     """B fails where it is wrong: without these items it looks better."""
     first, second = [1] * 30 + [0] * 30, [1] * 18 + [None] * 12 + [1] * 8 + [0] * 22

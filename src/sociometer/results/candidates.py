@@ -162,7 +162,7 @@ def norm_digest(norm: Any) -> str:
     return hashlib.sha256(msgspec.json.encode(None if places else norm, order="deterministic")).hexdigest()
 
 
-MANY_UNREADABLE = 0.2
+MANY_UNREADABLE = 0.05
 """More replies than this share of the items must be named where a score is said."""
 NO_SCORED_ITEM = "no scored item"
 """Why a run is left out whose episodes all failed or were not played."""

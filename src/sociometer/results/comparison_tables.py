@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from msgspec import structs
 
 from sociometer.core.measure import Cell, Table
-from sociometer.core.words import grouped, sentence
+from sociometer.core.words import counted, grouped, sentence
 from sociometer.results.comparison import compare
 from sociometer.results.measured import room_sentences
 from sociometer.results.runs import candidates
@@ -44,7 +44,8 @@ def verdict_sentences(compared: Sequence[Comparison]) -> str:
         found = [row.verdict for one in of for row in one.primary_rows]
         counts = Counter({"not comparable": sum(bool(one.refused) for one in of)}) + Counter(found)
         said = ", ".join(f"{verdict} on {count}" for verdict, count in counts.items())
-        lines.append(f"{pair[0]} against {pair[1]}, {len(of)} task{'s' * (len(of) > 1)}: {said}.")
+        what = f"{counts.total()} measures of " * (counts.total() != len(of)) + counted(len(of), "task")
+        lines.append(f"{pair[0]} against {pair[1]}, {what}: {said}.")
     more = [f"… and {len(lines) - _SENTENCES} more pairs."] if len(lines) > _SENTENCES else []
     return "\n".join([*lines[:_SENTENCES], *more, *room])
 

@@ -43,9 +43,12 @@ def group_verdicts(comparison: Comparison) -> str:
 
 
 def adjusted_for(compared: Sequence[Comparison]) -> list[str]:
-    """For how many comparisons the intervals of some are adjusted, in a sentence; empty if for none."""
-    families = [str(one) for one in sorted({row.family for one in compared for row in one.primary_rows} - {1})]
-    return [f"Intervals of differences are adjusted for {listed(families)} comparisons."] if families else []
+    """For how many comparisons the intervals of differences are adjusted, and on which tasks; empty if on none."""
+    rows = [(one.where, row.family) for one in compared for row in one.primary_rows]
+    families = [str(one) for one in sorted({family for _, family in rows} - {1})]
+    tasks = dict.fromkeys(where for where, family in rows if family > 1)
+    on = f" on {listed([*tasks], 3)}" if len(tasks) < len({where for where, _ in rows}) else ""
+    return [f"Intervals of differences{on} are adjusted for {listed(families)} comparisons."] if families else []
 
 
 def _primary(comparison: Comparison) -> list[ComparedMeasure]:
