@@ -244,7 +244,7 @@ def resume(
     store: str | Path | None = None,
     progress: bool = False,
 ) -> StoredRun:
-    """Continues a stopped or killed run and returns it; the limits replace those of its start.
+    """Continues a stopped or killed run and returns it; the limits replace those given last.
 
     `key_variable` names the environment variable with the subject's key, or with the key of each role. It is needed
     for servers other than the provider's own, because it is never taken from the store. `code` gives again the

@@ -6,6 +6,7 @@ from servers.paid import Server, config, engine_with
 from sociometer.core.config import Caps
 from sociometer.core.conversation import Reply, Usage
 from sociometer.core.errors import FailureKind, MachineryError, UsageError
+from sociometer.store.bundle import plan_text
 
 
 def test_a_cap_stops_cleanly_and_the_run_can_be_resumed(any_store):
@@ -116,3 +117,12 @@ def test_attempts_in_vain_count_against_the_caps_after_a_restart_too(any_store):
     assert (spent.priced, spent.unpriced) == (0, 6)
     more = engine_with(any_store, server).resume(played.run.id, Caps(max_requests=8))
     assert (more.ending.status, server.total) == ("stopped", 8)
+
+
+def test_a_cap_that_a_resume_raised_holds_for_the_next_resume(any_store):
+    played = engine_with(any_store, Server()).run(config(repeats=3, caps=Caps(max_requests=5)))
+    engine_with(any_store, Server()).resume(played.run.id, Caps(max_requests=7))
+    again = engine_with(any_store, Server()).resume(played.run.id)
+    assert again.ending.reason == "--max-requests 7 is reached"
+    manifest = any_store.runs.get(played.run.id).manifest
+    assert plan_text(manifest) == plan_text(played.run.manifest), "the plan has the cap of its start"

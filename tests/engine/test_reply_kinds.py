@@ -159,7 +159,7 @@ def test_harmony_channels_and_tool_calls_are_named_with_the_setting_of_the_serve
 
 def test_a_few_unreadable_replies_stop_nothing_and_are_not_in_the_first_line(tmp_path, capsys):
     class Seldom(Babbler):
-        silent = 0.15
+        silent = 0.04
 
     with Seldom() as server:
         code, played, _ = run(capsys, server, tmp_path / "s.db", "run", "sesi", "--limit", "40", "--no-second-question")

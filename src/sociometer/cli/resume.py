@@ -47,7 +47,7 @@ command = TableCommand(
     callback=_resume,
     params=[
         click.Argument(["run"]),
-        *cap_options(usual="that of its start"),
+        *cap_options(usual="the last given"),
         option("-o details", "Detail of requests, as in 'run'.", multiple=True, metavar="NAME=VALUE"),
         option(  # a name in the store is not enough to send a key
             "--key-variable",

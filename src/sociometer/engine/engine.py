@@ -199,7 +199,7 @@ class Engine:
         code: Collection[str | Function] = (),
         fields: Mapping[str, ServerFields] | None = None,
     ) -> StoredPlan:
-        """Prepare the rest of a stopped or killed run; caps and `in_flight` replace those it was started with.
+        """Prepare the rest of a stopped or killed run; caps replace those given last, `in_flight` that of its start.
 
         `key_variables` names, by role, the variables whose keys may be sent to servers that only the store names;
         `insecure_http` allows keys over plain HTTP. `code` gives again the functions that the run may call, or their
@@ -236,7 +236,7 @@ class Engine:
         config = structs.replace(
             manifest.config,
             server_fields=again,
-            caps=(caps or Caps()).or_else(manifest.config.caps),
+            caps=(caps or Caps()).or_else(manifest.later_caps or manifest.config.caps),
             in_flight=in_flight or manifest.config.in_flight,
             insecure_http=insecure_http,
             batch=manifest.config.batch or bool(self.store.batches.of_run(record.id)),
@@ -282,14 +282,15 @@ class Engine:
         progress.work = await work_of(plan) if self.listener else {}
         progress.started = time.monotonic()
         progress.callback = self._callback
-        roles = dict(record.manifest.roles)
+        manifest, roles = record.manifest, dict(record.manifest.roles)
         for role, then in roles.items():
             now, known = plan.manifest.roles[role].code_digest, (then.code_digest, *then.later_code)
             if then.code_digest and now != known[-1] and progress.done < progress.total:
                 progress.warnings.append(f"the file of {then.label} changed after this run was planned.")
                 roles[role] = structs.replace(then, later_code=(*then.later_code, now))
-        if roles != record.manifest.roles:
-            self.store.runs.update(structs.replace(record, manifest=structs.replace(record.manifest, roles=roles)))
+        later = plan.config.caps if plan.config.caps != manifest.config.caps else None
+        if (now_played := structs.replace(manifest, later_caps=later, roles=roles)) != manifest:
+            self.store.runs.update(structs.replace(record, manifest=now_played))
         self.store.runs.set_status(record.id, RunStatus.PLAYING)
         if self.listener:
             self.listener.started(record.id, progress)

@@ -173,7 +173,7 @@ def plan_text(manifest: Manifest) -> str:
     """
     config, machine = manifest.config.only("planned"), {"python_version": "", "platform": "", "imported": False}
     roles = {role: structs.replace(one, later_code=()) for role, one in manifest.roles.items()}
-    written = _encode(structs.replace(manifest, config=config, roles=roles, **machine))
+    written = _encode(structs.replace(manifest, config=config, roles=roles, later_caps=None, **machine))
     # as whoever reads the file writes it: msgspec leaves out a default only if it is the same object
     return _encode(msgspec.json.decode(written, type=Manifest)).decode()
 

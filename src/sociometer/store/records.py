@@ -7,7 +7,7 @@ from typing import Any
 from msgspec import Struct
 
 from sociometer.core.card import Card
-from sociometer.core.config import RunConfig
+from sociometer.core.config import Caps, RunConfig
 from sociometer.core.conversation import SUBJECT, Identity, Message, Usage
 from sociometer.core.settings import Settings, without_folders
 from sociometer.core.task import WhoseItems
@@ -68,6 +68,8 @@ class Manifest(Struct, frozen=True, omit_defaults=True):
     """The date of the price of each role's model, where it has one."""
     shuffled: dict[str, int] = {}
     """The number of items of each task that is played in the seeded random order: those played are a sample of all."""
+    later_caps: Caps | None = None
+    """The caps that a later `resume` gave, for the next one; they are not in its plan."""
 
     @property
     def other_roles(self) -> dict[str, str]:
