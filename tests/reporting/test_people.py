@@ -231,7 +231,8 @@ def test_a_model_without_answers_is_a_clause_and_people_are_no_finding_of_their_
     assert finding.endswith(f"for 2 comparisons); {ITEMS} of {ITEMS} answers of smol (stand-in) cannot be read.")
     alone = finding_of(studied, "spring", "smol")
     assert re.match(
-        rf"{ITEMS} of {ITEMS} answers of smol \(stand-in\) cannot be read\. The accuracy of people \(spring, n\u00a0=\u00a012\) is",
+        rf"{ITEMS} of {ITEMS} answers of smol \(stand-in\) cannot be read\."
+        r" The accuracy of people \(spring, n\u00a0=\u00a012\) is",
         alone,
     )
 

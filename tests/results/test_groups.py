@@ -11,6 +11,7 @@ from contextlib import closing
 import numpy as np
 import pytest
 from msgspec import structs
+from scipy import stats
 
 import sociometer as sm
 from fake_runs import card, fake_run
@@ -48,6 +49,15 @@ def test_the_interval_covers_other_people_and_other_items():
         found = mean_over_people(table(people + items + draws.normal(size=(20, 25)))).interval
         inside += found.low < 0 < found.high
     assert 0.92 < inside / 400 < 0.98
+
+
+def test_an_interval_over_people_and_items_is_never_narrower_than_one_over_people():
+    draws = np.random.default_rng(2)
+    for _ in range(50):
+        right = (draws.random((14, 12)) < 0.25).astype(float)
+        found, each = mean_over_people(table(right)).interval, right.mean(axis=1)
+        over_people = stats.t.interval(0.95, 11, each.mean(), stats.sem(each))
+        assert found.high - found.low >= over_people[1] - over_people[0] - 1e-9
 
 
 @pytest.mark.parametrize(("people", "items", "said"), [(9, 12, "9 people"), (12, 9, "9 stories"), (1, 1, "1 story")])

@@ -27,12 +27,14 @@ class PeopleMean(Struct, frozen=True):
     """The mean over items of the mean over the people who answered each, with an interval over both.
 
     `added` is the part of the variance that other people would add; the rest is what other items would add.
+    `alone` is the variance over people on the same items, which the whole is never less than.
     """
 
     value: float
     interval: Interval
     added: float
     people: int
+    alone: float
 
 
 def mean_over_people(
@@ -41,9 +43,9 @@ def mean_over_people(
     """The mean of people on these items (default: all), and its interval.
 
     Two-way cluster-robust variance: V(items) + V(people) − V(answers), where V sums the squared sums of the weighted
-    deviations of each cluster of items, of each person, and of each answer. Shares have Wilson's interval on the
-    effective number of answers. Reference: Cameron, A. C., Gelbach, J. B., and Miller, D. L. (2011). Robust inference
-    with multiway clustering. J. Business and Economic Statistics 29.
+    deviations of each cluster of items, of each person, and of each answer; at least V(people). Shares have Wilson's
+    interval on the effective number of answers. Reference: Cameron, A. C., Gelbach, J. B., and Miller, D. L. (2011).
+    Robust inference with multiway clustering. J. Business and Economic Statistics 29.
     """
     names = list(table if items is None else items)
     rows = _answers(table, names)
@@ -59,8 +61,9 @@ def mean_over_people(
     )
     added = max(0.0, by_people - float(np.square(moved).sum()))
     few = _too_few(clusters, people, level)
-    around = few if few.clusters < MINIMUM_CLUSTERS else _interval(mean, by_items + added, few.clusters, share, level)
-    return PeopleMean(mean, around, added, people)
+    both = max(by_items + added, by_people)
+    around = few if few.clusters < MINIMUM_CLUSTERS else _interval(mean, both, few.clusters, share, level)
+    return PeopleMean(mean, around, added, people, by_people)
 
 
 def interval_beside(table: Mapping[str, ItemValue], usual: Mapping[str, float], *, people: bool = False) -> Interval:
@@ -106,7 +109,8 @@ def with_people(found: PairedDifference, sides: Iterable[PeopleMean], level: flo
     fewest = few.clusters
     if fewest < 2:
         return structs.replace(found, interval=few, p_value=1.0, mcnemar=None, binary=False)
-    error = math.sqrt(found.standard_error**2 + sum(one.added for one in means))
+    both = found.standard_error**2 + sum(one.added for one in means)
+    error = math.sqrt(max(both, sum(one.alone for one in means)))
     half = t_quantile(0.5 + level / 2, fewest - 1) * error
     low, high = found.difference - half, found.difference + half
     interval = Interval(low, high, level, "t over people and items", fewest)
