@@ -6,6 +6,7 @@ import time
 from collections.abc import Mapping
 from email.utils import parsedate_to_datetime
 from functools import lru_cache, partial
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
@@ -14,6 +15,7 @@ from msgspec import structs
 
 from sociometer.core.conversation import Reply
 from sociometer.core.errors import FailureKind, Filtered, MachineryError, Unauthorised, UnknownToServer
+from sociometer.core.language import read_texts
 from sociometer.core.tools import ToolCall
 
 _LONGEST_DETAIL = 300
@@ -28,51 +30,16 @@ _SECRETS = re.compile(
     r"|(?=[A-Za-z_\-]{0,64}+\d)(?=[0-9_\-]{0,64}+[A-Za-z])[A-Za-z0-9_\-]{28,}\b)"
 )
 _USERINFO = re.compile(r"//[^/\s@]{1,500}@")
-_TOO_LONG = re.compile(
-    r"context[_ ](?:length|window|size)|maximum context|prompt is too long|too many (?:input )?tokens|input token count"
-    r"|exceeds? the (?:maximum|available|model's)|exceed_context|max_seq_len|input is too long|string too long",
-    re.IGNORECASE,
-)
-_OUT_OF_CREDIT = re.compile(
-    r"insufficient[_ ](?:quota|credits?|balance|funds)|credit balance|billing|payment|budget.{0,12}exceeded",
-    re.IGNORECASE,
-)
-_FILTERED = re.compile(
-    r"content[_ ](?:filter|policy)|content management|safety (?:system|policy)|responsible ai|requires moderation",
-    re.IGNORECASE,
-)
-_UNKNOWN_MODEL = re.compile(
-    r"model.{0,80}(?:not (?:found|exist|available|supported)|does not exist|unknown|invalid)"
-    r"|(?:no such|unknown|invalid|not a valid) model",
-    re.IGNORECASE | re.DOTALL,
+_KNOWN = read_texts(Path(__file__).with_name("server_errors.toml"))
+_TOO_LONG, _OUT_OF_CREDIT, _FILTERED, _UNKNOWN_MODEL = (
+    re.compile("|".join(_KNOWN["words"][name]), re.IGNORECASE)
+    for name in ("too_long", "out_of_credit", "filtered", "unknown_model")
 )
 _NO_OPTIONS = frozenset(("model", "messages", "prompt", "system"))
-_OUR_NAMES = {
-    "max_completion_tokens": "max_tokens",
-    "stop_sequences": "stop",
-    "thinking": "reasoning_effort",
-    "output_config": "reasoning_effort",
-    "top_logprobs": "logprobs",
-    "response_format": "JSON schema",
-    "tools": "JSON schema",
-    "tool_choice": "JSON schema",
-}
 _ADVICE = {
     FailureKind.OUT_OF_CREDIT: " Add credit to the account of this key.",
     FailureKind.CONTEXT_TOO_LONG: " Use a model or a server with a longer context.",
 }
-_STATUS_NAMES = {
-    "resource_exhausted": 429,
-    "rate_limit_error": 429,
-    "rate_limit_exceeded": 429,
-    "unavailable": 503,
-    "overloaded_error": 529,
-    "unauthenticated": 401,
-    "authentication_error": 401,
-    "permission_denied": 403,
-    "permission_error": 403,
-}
-"""The status of an error's name, for responses of status 200 that contain no number."""
 UNREADABLE = (msgspec.DecodeError, ValueError, RecursionError)
 """The exceptions of reading a server's JSON: not JSON, not the expected type, not UTF-8, nested too deeply."""
 _HTML = re.compile(rb"\s*(?:<!--.*?-->\s*)?<(?:!doctype\s+html|html|head|body)\b", re.IGNORECASE | re.DOTALL)
@@ -110,7 +77,7 @@ def speaks_html(body: bytes) -> bool:
     return _HTML.match(body[:2000]) is not None
 
 
-def status_within(body: bytes, named: Mapping[str, int] = _STATUS_NAMES) -> int | None:
+def status_within(body: bytes, named: Mapping[str, int] = _KNOWN["status"]) -> int | None:
     """The status of an error inside a response of status 200 or its first choice, as some gateways send it, or None."""
     error = _error_in(_decoded(body))
     if not error:
@@ -235,7 +202,7 @@ def _named_option(parameter: str, message: str, sent: tuple[str, ...]) -> str:
     squeezed = message.lower().replace("_", "")
     for option in sent:
         if option == top or re.search(rf"\b{re.escape(option.lower().replace('_', ''))}\b", squeezed):
-            ours = _OUR_NAMES.get(option, option)
+            ours = _KNOWN["ours"].get(option, option)
             return f"'{option}'" if ours == option else f"'{ours}' (sent as '{option}')"
     return ""
 
