@@ -9,6 +9,7 @@ import pytest
 from open_study import OpenStudy
 from person import Form, Person, plain
 
+from servers import faults
 from servers.openai import OpenAIServer
 from sociometer.cli.main import run_command
 from sociometer.core.errors import UsageError
@@ -99,6 +100,19 @@ def test_a_talk_from_the_consent_to_the_debriefing_arrives_as_tapped(tmp_path, s
         sent = [each.body["messages"] for each in server.received]
         later = [said["content"] for messages in sent for said in messages if said["role"] == "assistant"]
         assert second.reply in later and second.other not in later, "the talk goes on with the assigned reply"
+
+
+def test_a_study_that_is_closed_while_the_model_writes_names_no_error(tmp_path, server, capsys, monkeypatch):
+    monkeypatch.setattr("sociometer.web.study.WAIT_SECONDS", 0.2)
+    server.fault_of = lambda number: faults.slow(20)
+    with opened(tmp_path, server) as study:
+        one = talker(study, name="Ada").join()
+        while not server.received:
+            one.answer_page(one.get("/take").text)
+        capsys.readouterr()
+    assert run_command(["runs", "--store", str(study.path)]) == 0
+    said = capsys.readouterr().out
+    assert "left after 0 of 1 item. To continue it: sociometer study open spring" in said and "error:" not in said
 
 
 def test_feelings_come_before_the_second_reply_and_no_value_is_preset(tmp_path, server):

@@ -533,6 +533,29 @@ def test_who_was_screened_out_did_not_take_part(tmp_path):
     assert "screened out" in said, "the row stays"
 
 
+def test_a_person_who_left_is_no_crash_and_the_study_can_be_opened_again(tmp_path, capsys):
+    path = tmp_path / "s.db"
+    with OpenStudy(path, "seceu", "--limit", "4") as opened:
+        person = opened.person().join()
+        assert person.answer() and person.answer() and person.page().status == 200
+        run = opened.run_of(person)
+    capsys.readouterr()
+    name = sm.get_run(run, store=path).reference
+    assert run_command(["runs", "--store", str(path)]) == 0
+    said, again = " ".join(capsys.readouterr().out.split()), "To continue it: sociometer study open spring"
+    assert f"{name} ended early: left after 2 of 4 items. {again}" in said and "internal error" not in said
+    assert run_command(["show", name, "--store", str(path)]) == 0
+    assert f"{name} is stopped, 50 % (left after 2 of 4 items)" in " ".join(capsys.readouterr().out.split())
+    (page,) = pages_of(path, f"/run/{run}/")
+    assert f"It ended early: left after 2 of 4 items. {again}" in plain(page) and 'class="failure">It' not in page
+    assert Words("zh").state("left after 2 of 4 items") == "答完 2 题（共 4 题）后离开"
+    with Store(path) as store:
+        store.runs.set_status(run, RunStatus.STOPPED, why="--max-requests 2 is reached")
+    assert run_command(["runs", "--store", str(path)]) == 0
+    said = capsys.readouterr().out
+    assert "--max-requests 2 is reached." in said and "To continue" not in said, "the caps of a study are fixed"
+
+
 def test_a_study_of_talks_names_no_command_that_would_be_wrong(tmp_path, openai_server):
     path = tmp_path / "s.db"
     model = ("--model", f"vllm/m@{openai_server.url}")

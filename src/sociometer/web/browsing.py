@@ -346,9 +346,9 @@ class RunHead(Struct, frozen=True):
 
     @property
     def resume(self) -> str:
-        """What to type to continue a run or to retry what failed; empty for a person's, who comes back with a code."""
+        """What to type to continue a run or to retry what failed; empty if a person's cannot go on."""
         command = self.record.resume_command(self.row.why)
-        return command if (self.row.why or self.failures) and self.record.manifest.config.subject != PERSON else ""
+        return command if self.row.why or (self.failures and not self.study) else ""
 
     def task(self, wanted: str) -> str:
         """The task that a link names, or the first."""
