@@ -115,6 +115,23 @@ def test_a_study_that_is_closed_while_the_model_writes_names_no_error(tmp_path, 
     assert "left after 0 of 1 item. To continue it: sociometer study open spring" in said and "error:" not in said
 
 
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--set", "turns=3"], "How many talks: 1. Messages that you write in each: 3."),
+        ([], "How many talks: 1. Messages that you write in each: 3 to 10."),
+        (["--set", "turns=5", "--language", "zh"], "共 1 次聊天，每次你写 3 到 5 条消息。"),
+    ],
+)
+def test_the_consent_says_how_many_messages_a_talk_has(tmp_path, server, options, said):
+    with opened(tmp_path, server, *options) as study:
+        assert said in plain(study.person().get(study.link).text)
+        if options[:2] == ["--set", "turns=3"]:
+            one = talker(study, name="Ada", ends=9).join()
+            one.answer_all()
+            assert one.wrote == 3, "the talk has as many"
+
+
 def test_feelings_come_before_the_second_reply_and_no_value_is_preset(tmp_path, server):
     with opened(tmp_path, server) as study:
         one = talker(study, name="Ada").join()

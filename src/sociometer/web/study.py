@@ -134,6 +134,7 @@ def _welcome(
     given = {field.name: said.get(field.label, said.get(field.name, "")) for field in fields}
     problem = "link incomplete" if missing else problem
     filled["kinds"] = dict.fromkeys(_kinds(request))
+    filled["settings"] = Settings.chosen(request.app[CARDS][study.config.instrument].setting, study.config.settings)
     return study_page(request, "study_welcome.html", problem, status, fields=fields, given=given, **filled)
 
 
