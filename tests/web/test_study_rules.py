@@ -7,6 +7,7 @@ import re
 import sqlite3
 import time
 from contextlib import closing
+from importlib.resources import files
 
 import msgspec
 import pytest
@@ -104,6 +105,8 @@ def test_twins_are_far_apart_unless_the_owner_wants_the_order_of_the_files(tmp_p
             person = opened.person().join()
             person.answer_all()
             assert items_of(opened, person) == expected
+    page = " ".join((files("sociometer.instruments.sesi") / "README.md").read_text("utf-8").split())
+    assert "the twins of a pair are far apart (`--order apart`, the default)" in page
 
 
 def test_in_the_fixed_order_everybody_has_that_of_the_files(tmp_path):
