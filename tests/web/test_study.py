@@ -302,6 +302,7 @@ def test_the_error_about_an_open_study_names_the_study(tmp_path):
     (["socialeval", "--task", "inside"], "'inside' is not for people"),
     (["seceu", "--set", "shufle=true"], "unknown setting 'shufle'; did you mean '--set shuffle=true'?"),
     (["sesi", "seceu", "--set", "shufle=true"], "unknown setting 'shufle'; did you mean '--set shuffle=true'?"),
+    (["sesi", "seceu", "--official", "--language", "zh"], "error: SESI's official items, conditions and other"),
 ])  # fmt: skip
 def test_a_study_that_could_give_no_score_is_refused(words, said, tmp_path, capsys):
     assert run_command(["study", "create", *words, "--name", "spring", "--store", str(tmp_path / "s.db")]) == 2
