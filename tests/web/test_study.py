@@ -409,7 +409,7 @@ def test_a_battery_is_one_sitting_with_a_run_and_a_table_for_each_instrument(tmp
         made = {file.stem: file.read_text().splitlines() for file in (tmp_path / "x").iterdir()}
         assert len(made["sesi_questions"]) == 4 and len(made["seceu_feelings"]) == 3 and len(made["people"]) == 3
         meaning = {column: said for table, column, said, *_ in csv.reader(made["codebook"]) if table == "wide.csv"}
-        assert "by its counts_… column" in meaning["counts"] and meaning["counts_sesi"].startswith("1 if the results of")
+        assert "by its counts_… column" in meaning["counts"] and meaning["counts_sesi"].startswith("1 if the results")
         assert meaning["excluded_sesi"].endswith("leave this person out: sesi")
         capsys.readouterr()
         assert run_command(["study", "show", "spring", "--json", *at]) == 0
