@@ -132,6 +132,14 @@ def test_the_consent_says_how_many_messages_a_talk_has(tmp_path, server, options
             assert one.wrote == 3, "the talk has as many"
 
 
+@pytest.mark.parametrize(
+    ("names", "said"), [("a", "1 talk (1 model) for each of"), ("abc", "1 talk (3 models) for each of")]
+)
+def test_create_says_how_many_talks_and_models_there_are(tmp_path, server, capsys, names, said):
+    with opened(tmp_path, server, names=names):
+        assert f"Study spring: {said} at most 1,000 participants" in capsys.readouterr().out
+
+
 def test_feelings_come_before_the_second_reply_and_no_value_is_preset(tmp_path, server):
     with opened(tmp_path, server) as study:
         one = talker(study, name="Ada").join()
