@@ -433,7 +433,7 @@ async def overview_page(request: web.Request) -> web.StreamResponse:
         request, "study_overview.html", visitor=guard.visitor_of(request), study=study, cards=request.app[CARDS],
         table=table, people=people, about=about, results=results, missing=studies.missing_rule(),
         rules=studies.flag_rules(study), number=number, estimate=estimate, preview=request.app[PREVIEW],
-        digits={one: column_decimals(people, one, unit) for one, unit in table.units.items()},
+        digits={one: column_decimals(people, one, unit) for one, unit in table.units.items()}, places=column_decimals,
     )  # fmt: skip
 
 
