@@ -519,6 +519,8 @@ def test_the_page_of_a_study_of_several_tests_is_that_of_the_first_and_leads_to_
     assert "Study spring.sesi on SESI" in plain(whole) and "Study spring.sesi on SESI" in plain(first)
     assert links(whole, "/study/spring.") == ["/study/spring.sesi/", "/study/spring.seceu/"]
     assert "Study spring.seceu on SECEU" in plain(second)
+    sesi, seceu = (cards()[name].title for name in ("sesi", "seceu"))
+    assert f"Study spring on {sesi}; {seceu}" in plain(owners)
     here, there = re.findall(r'class="n">([\d.]+ %)<', first), re.findall(r">([\d.]+ %)</td>", owners)
     assert here[-2:] == there and len({len(one.partition(".")[2]) for one in there}) == 1, "as many digits for each"
 
@@ -528,9 +530,11 @@ def test_who_was_screened_out_did_not_take_part(tmp_path):
     with OpenStudy(path, "sesi", "--limit", "3", "--ask", "Age; number 1..99; only 18..65") as opened:
         opened.person().join(**{"about-0": "30"}).answer_all()
         opened.person().join(**{"about-0": "17"})
-    (page,) = pages_of(path, "/study/spring/")
-    assert re.search(r"participants 1 finished 1 counted 1 flagged \d excluded 0 ", said := plain(page)), said[:900]
+        opened.person().join(**{"about-0": "31"})
+    listed, page = pages_of(path, "/", "/study/spring/")
+    assert re.search(r"participants 2 finished 1 counted 1 flagged \d excluded 0 ", said := plain(page)), said[:900]
     assert "screened out" in said, "the row stays"
+    assert "2 people, 1 finished" in plain(listed), "who joined and has not begun is in both numbers"
 
 
 def test_a_person_who_left_is_no_crash_and_the_study_can_be_opened_again(tmp_path, capsys):

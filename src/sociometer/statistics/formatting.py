@@ -77,8 +77,7 @@ def column_decimals(rows: Iterable[Mapping[str, Any]], name: str, unit: str) -> 
 def number(value: float | None, unit: str, digits: int | None = None, *, interval: Interval | None = None) -> str:
     """A value as text, a share with its percent sign, a difference of shares in points, None as a dash.
 
-    `digits` sets the decimals; without it the width of `interval` does, else the unit. Rounding makes no share all or
-    nothing: 0.997 is “> 99 %”.
+    `digits` sets the decimals; without it the width of `interval` does, else the unit. 0.997 is > 99 %, not 100 %.
     """
     if value is None:
         return "–"
