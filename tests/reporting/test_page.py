@@ -407,7 +407,7 @@ def test_the_finding_of_two_is_the_verdict_and_of_many_the_ranking():
     assert same[0] == "40 items show no clear difference in accuracy: b is as high as a [−7, 7]."
     assert same[1].startswith("These items could detect a difference of ")
     few = findings_of(gather(_measured("ab", a=[1.0, 0.0], b=[0.0, 1.0]), evidence=0))
-    assert few == ("2 independent items cannot compare b and a; at least 10 are needed.",)
+    assert few == ("With 2 independent items, b and a cannot be compared; at least 10 are needed.",)
     many = findings_of(gather(_measured("abc", a=[0.0] * 40), evidence=0))
     assert many[0] == "b and c are clearly ahead of a; 40 shared items cannot separate the two leaders."
     assert many[1].startswith("The accuracy is 50 % [") and many[1].endswith(" with a.")

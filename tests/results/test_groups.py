@@ -303,6 +303,15 @@ def test_beside_people_the_intervals_are_adjusted_for_the_comparisons_with_them_
     assert [one.measures[0].family for one in compare([*models, crowd])] == [6] * 3, "of four subjects all pairs"
 
 
+@pytest.mark.parametrize(("people", "said"), [(1, "1 person is"), (2, "2 people are"), (9, "9 people are")])
+def test_a_comparison_with_few_people_says_how_many_they_are(people, said):
+    values = np.random.default_rng(3).normal(0, 1, (14, people))
+    crowd = fake_run("people", values.ravel(), repeats=people, of=card("number"))
+    model = fake_run("model", values.mean(axis=1) + 0.1, of=card("number"))
+    (found,) = compare([structs.replace(crowd, people=people), model])
+    assert f"{said} too few to tell" in found.sentence and found.undecided.endswith(f": {people})"), found.sentence
+
+
 def test_failed_items_do_not_make_a_comparison_with_people_surer():
     lots = np.random.default_rng(3)
     people = np.clip(np.repeat([0.0, 1.0], [7, 5]) + lots.normal(0, 0.05, (30, 12)), 0, 1)

@@ -18,9 +18,9 @@ from person import plain
 
 import sociometer as sm
 from sociometer.cli.main import run_command
-from sociometer.instruments import load
+from sociometer.instruments import cards, load
 from sociometer.results.groups import study_run
-from sociometer.results.participants import Scores, participants_table
+from sociometer.results.participants import PeopleResult, Scores, participants_table
 from sociometer.results.reliability import task_reliability
 
 TITLE = "Distance to the key (SECEU score)"
@@ -59,6 +59,13 @@ def test_each_person_has_the_score_of_their_run(studied):
         for one in people
     ]
     assert [row[place] for row in table.rows] == mine and mine[-1] is None and table.units == {TITLE: "number"}
+
+
+def test_numbers_beside_each_other_have_the_same_decimals():
+    known = cards()["sesi"].primary_of("questions")
+    different = str(PeopleResult("Accuracy", known, 3, 0.19, 0.125, None, 0.189))
+    assert "mean 19.0 %, SD 12.5 %; because" in different and "mean over items is 18.9 %" in different
+    assert str(PeopleResult("Accuracy", known, 1, 0.5, None, None, 0.5)) == "Accuracy (n = 1): mean 50 %, SD –"
 
 
 def test_a_line_says_how_many_are_flagged(studied):

@@ -46,6 +46,15 @@ def test_a_large_number_without_an_interval_has_fewer_decimals(value, shown):
     assert (number(0.996, "share"), number(112.46, "points")) == ("99.6 %", "112.5")
 
 
+def test_no_share_is_rounded_to_all_or_nothing():
+    wide = Interval(0.8, 1.0)
+    assert [number(value, "share", interval=wide) for value in (0.9969, 0.995, 0.004, 1.0, 0.0)] == [
+        "> 99 %", "> 99 %", "< 1 %", "100 %", "0 %"
+    ]  # fmt: skip
+    assert [number(value, "share") for value in (0.99969, 0.0004, 1 - 1e-12)] == ["> 99.9 %", "< 0.1 %", "100 %"]
+    assert estimate(0.9969, "share", wide) == "> 99 % [80, 100]" and number(0.9969, "points", 0) == "1"
+
+
 def test_a_row_has_enough_decimals_that_it_adds_up_as_shown():
     assert adding_decimals(121.55, 112.16, "points", Interval(-15.9, -2.2)) == 1  # not 122, 112, −9
     assert adding_decimals(0.60, 0.50, "share", Interval(-0.3, 0.1)) == 0

@@ -1,5 +1,10 @@
 """The forms of a study: the reply that a filled-in form makes, and what no form shows."""
 
+import json
+import shutil
+import subprocess
+from importlib.resources import files
+
 import pytest
 
 from sociometer.core.conversation import Allocation, Choice, Free, Schema
@@ -80,6 +85,33 @@ def test_points_are_whole_or_half_as_the_page_says():
     assert reply_of(wanted, {"points-0": "2.5", "points-2": "7.5"}) == "joy: 2.5\nfear: 0\nanger: 7.5\ncalm: 0"
     with pytest.raises(BadForm, match="must sum"):
         reply_of(wanted, {"points-0": "3.3", "points-1": "3.3", "points-2": "3.4", "points-3": "0"})
+
+
+_PAGE = """
+const left = {dataset: {left: "left {points}", over: "over {points}", step: ", not half"}};
+const fields = POINTS.map((value) => ({value, addEventListener() {}}));
+const form = {dataset: {total: "10"}, querySelectorAll: () => fields};
+globalThis.document = {querySelector: () => form, getElementById: () => left};
+SCRIPT
+console.log(left.textContent);
+"""
+
+
+@pytest.mark.parametrize(
+    ("points", "said"),
+    [
+        (["3.3", "3.3", "3.4", "0"], "left 0, not half"),
+        (["2.5", "7.5", "", ""], "left 0"),
+        (["4", "3", "2", "1.3"], "over 0.3, not half"),
+        (["4", "", "", ""], "left 6"),
+    ],
+)
+def test_the_counter_of_points_says_which_points_the_server_accepts(points, said):
+    if (node := shutil.which("node")) is None:
+        pytest.skip("no Node.js here to run the script of the page")
+    script = (files("sociometer.web") / "static/points.js").read_text("utf-8")
+    page = _PAGE.replace("POINTS", json.dumps(points)).replace("SCRIPT", script)
+    assert subprocess.run([node, "-e", page], capture_output=True, text=True, check=True).stdout.strip() == said
 
 
 def test_a_chance_is_a_number_and_an_earlier_form_is_read_as_it_was_filled_in():

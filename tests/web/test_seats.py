@@ -96,6 +96,15 @@ def test_nobody_waits_for_a_file_that_another_process_has_locked(tmp_path):
         assert [one.question for one in opened.book.timings("spring")] == [0]
 
 
+def test_who_leaves_and_comes_back_has_the_requests_for_all_questions(tmp_path):
+    with OpenStudy(tmp_path / "s.db", "sesi", "--limit", "3", "--max-requests", "3") as opened:
+        person, seats = opened.person().join(), opened.served.app[SEATS]
+        while person.answer():
+            assert person.page().status == 200, "the next question waits for an answer"
+            opened.served.do(seats.leave(*(one.id for one in opened.book.participants("spring"))))
+        assert sum(opened.store.episodes.counts(opened.run_of(person))) == 3
+
+
 def test_whoever_has_finished_begins_no_second_run(tmp_path):
     """A request that was sent before the end may ask for a question after it."""
     with OpenStudy(tmp_path / "s.db", "sesi", "--limit", "1") as opened:

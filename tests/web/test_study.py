@@ -1,5 +1,6 @@
 """A study over HTTP: every instrument to its end, leaving and coming back, withdrawing, and everything forbidden."""
 
+import csv
 import json
 import math
 import random
@@ -302,6 +303,7 @@ def test_the_error_about_an_open_study_names_the_study(tmp_path):
     (["socialeval", "--task", "inside"], "'inside' is not for people"),
     (["seceu", "--set", "shufle=true"], "unknown setting 'shufle'; did you mean '--set shuffle=true'?"),
     (["sesi", "seceu", "--set", "shufle=true"], "unknown setting 'shufle'; did you mean '--set shuffle=true'?"),
+    (["sesi", "seceu", "--official", "--language", "zh"], "error: SESI's official items, conditions and other"),
 ])  # fmt: skip
 def test_a_study_that_could_give_no_score_is_refused(words, said, tmp_path, capsys):
     assert run_command(["study", "create", *words, "--name", "spring", "--store", str(tmp_path / "s.db")]) == 2
@@ -406,6 +408,9 @@ def test_a_battery_is_one_sitting_with_a_run_and_a_table_for_each_instrument(tmp
         assert run_command(["study", "export", "spring", "--to", str(tmp_path / "x"), *at]) == 0
         made = {file.stem: file.read_text().splitlines() for file in (tmp_path / "x").iterdir()}
         assert len(made["sesi_questions"]) == 4 and len(made["seceu_feelings"]) == 3 and len(made["people"]) == 3
+        meaning = {column: said for table, column, said, *_ in csv.reader(made["codebook"]) if table == "wide.csv"}
+        assert "by its counts_… column" in meaning["counts"] and meaning["counts_sesi"].startswith("1 if the results")
+        assert meaning["excluded_sesi"].endswith("leave this person out: sesi")
         capsys.readouterr()
         assert run_command(["study", "show", "spring", "--json", *at]) == 0
         one, two = json.loads(capsys.readouterr().out)

@@ -121,7 +121,7 @@ def test_the_points_that_are_left_are_counted_and_a_wrong_sum_is_said(browser, t
         for field, points in zip(fields, ("4", "3", "2", "1.3"), strict=True):
             field.clear()
             field.send_keys(points)
-        assert left.text.endswith("too many: 0.3"), "not 0.3000000000000007"
+        assert left.text.endswith("too many: 0.3 (only whole and half points are accepted)"), "not 0.3000000000000007"
         for field in fields:
             field.clear()
             field.send_keys("2")

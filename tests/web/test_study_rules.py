@@ -7,6 +7,7 @@ import re
 import sqlite3
 import time
 from contextlib import closing
+from importlib.resources import files
 
 import msgspec
 import pytest
@@ -18,6 +19,7 @@ from simulated_people import SCENARIOS, simulated_people
 from sociometer.cli.main import run_command
 from sociometer.core.config import RunConfig
 from sociometer.core.errors import UsageError
+from sociometer.core.measure import Interval, Measure, Summary
 from sociometer.instruments.seceu.norming import build_norm
 from sociometer.statistics.formatting import interval_text, number
 from sociometer.store.episodes import Episodes
@@ -103,6 +105,8 @@ def test_twins_are_far_apart_unless_the_owner_wants_the_order_of_the_files(tmp_p
             person = opened.person().join()
             person.answer_all()
             assert items_of(opened, person) == expected
+    page = " ".join((files("sociometer.instruments.sesi") / "README.md").read_text("utf-8").split())
+    assert "the twins of a pair are far apart (`--order apart`, the default)" in page
 
 
 def test_in_the_fixed_order_everybody_has_that_of_the_files(tmp_path):
@@ -452,7 +456,30 @@ def test_the_place_on_the_norm_is_shown_to_the_participant_as_run_shows_it(tmp_p
         for one, unit in ((summary.measure("eq"), "points"), (summary.measure("percentile"), "share"))
     ]
     assert told[1].startswith("0 % (95 % interval: 0 to "), "the norm has no worse one"
-    assert f"Your EQ is {told[0]}: better than {told[1]} of the 20 people in the norm." in plain(text)
+    assert f"Your EQ is {told[0]}. Of the 20 people in the norm, {told[1]} have a lower EQ." in plain(text)
+
+
+@pytest.mark.parametrize(
+    ("language", "value", "said"),
+    [
+        ("en", 0.9969, "Of the 541 people in the norm, more than 99 % (95 % interval: 80 to 100 %) have a lower EQ."),
+        ("en", 0.004, "Of the 541 people in the norm, less than 1 % (95 % interval: 80 to 100 %) have a lower EQ."),
+        ("zh", 0.9969, "常模人群（541 人）中，超过 99 % 的人（95% 区间：80 至 100 %）情商低于你。"),
+        ("en", 1.0, "Of the 541 people in the norm, 100 % (95 % interval: 80 to 100 %) have a lower EQ."),
+    ],
+)
+def test_the_place_is_all_or_none_of_the_people_only_if_it_is(tmp_path, monkeypatch, language, value, said):
+    def placed(summary):
+        eq = Measure("eq", 121.0, interval=Interval(110.0, 130.0))
+        percentile = Measure("percentile", value, interval=Interval(0.8, 1.0))
+        return place_of(Summary((eq, percentile), series={"norm": {"people": 541}}))
+
+    monkeypatch.setattr("sociometer.web.study.place_of", placed)
+    given = ("--limit", "10", "--language", language, "--shows", "place", "--set", f"norm={made_norm(tmp_path)}")
+    with OpenStudy(tmp_path / "b.db", "seceu", *given) as opened:
+        person = opened.person().join()
+        person.answer_all()
+        assert said in plain(person.page().text)
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ import pytest
 from open_study import OpenStudy
 from person import Form, Person, plain
 
+from servers import faults
 from servers.openai import OpenAIServer
 from sociometer.cli.main import run_command
 from sociometer.core.errors import UsageError
@@ -99,6 +100,44 @@ def test_a_talk_from_the_consent_to_the_debriefing_arrives_as_tapped(tmp_path, s
         sent = [each.body["messages"] for each in server.received]
         later = [said["content"] for messages in sent for said in messages if said["role"] == "assistant"]
         assert second.reply in later and second.other not in later, "the talk goes on with the assigned reply"
+
+
+def test_a_study_that_is_closed_while_the_model_writes_names_no_error(tmp_path, server, capsys, monkeypatch):
+    monkeypatch.setattr("sociometer.web.study.WAIT_SECONDS", 0.2)
+    server.fault_of = lambda number: faults.slow(20)
+    with opened(tmp_path, server) as study:
+        one = talker(study, name="Ada").join()
+        while not server.received:
+            one.answer_page(one.get("/take").text)
+        capsys.readouterr()
+    assert run_command(["runs", "--store", str(study.path)]) == 0
+    said = capsys.readouterr().out
+    assert "left after 0 of 1 item. To continue it: sociometer study open spring" in said and "error:" not in said
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--set", "turns=3"], "How many talks: 1. Messages that you write in each: 3."),
+        ([], "How many talks: 1. Messages that you write in each: 3 to 10."),
+        (["--set", "turns=5", "--language", "zh"], "共 1 次聊天，每次你写 3 到 5 条消息。"),
+    ],
+)
+def test_the_consent_says_how_many_messages_a_talk_has(tmp_path, server, options, said):
+    with opened(tmp_path, server, *options) as study:
+        assert said in plain(study.person().get(study.link).text)
+        if options[:2] == ["--set", "turns=3"]:
+            one = talker(study, name="Ada", ends=9).join()
+            one.answer_all()
+            assert one.wrote == 3, "the talk has as many"
+
+
+@pytest.mark.parametrize(
+    ("names", "said"), [("a", "1 talk (1 model) for each of"), ("abc", "1 talk (3 models) for each of")]
+)
+def test_create_says_how_many_talks_and_models_there_are(tmp_path, server, capsys, names, said):
+    with opened(tmp_path, server, names=names):
+        assert f"Study spring: {said} at most 1,000 participants" in capsys.readouterr().out
 
 
 def test_feelings_come_before_the_second_reply_and_no_value_is_preset(tmp_path, server):

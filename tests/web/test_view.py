@@ -519,6 +519,8 @@ def test_the_page_of_a_study_of_several_tests_is_that_of_the_first_and_leads_to_
     assert "Study spring.sesi on SESI" in plain(whole) and "Study spring.sesi on SESI" in plain(first)
     assert links(whole, "/study/spring.") == ["/study/spring.sesi/", "/study/spring.seceu/"]
     assert "Study spring.seceu on SECEU" in plain(second)
+    sesi, seceu = (cards()[name].title for name in ("sesi", "seceu"))
+    assert f"Study spring on {sesi}; {seceu}" in plain(owners)
     here, there = re.findall(r'class="n">([\d.]+ %)<', first), re.findall(r">([\d.]+ %)</td>", owners)
     assert here[-2:] == there and len({len(one.partition(".")[2]) for one in there}) == 1, "as many digits for each"
 
@@ -528,9 +530,34 @@ def test_who_was_screened_out_did_not_take_part(tmp_path):
     with OpenStudy(path, "sesi", "--limit", "3", "--ask", "Age; number 1..99; only 18..65") as opened:
         opened.person().join(**{"about-0": "30"}).answer_all()
         opened.person().join(**{"about-0": "17"})
-    (page,) = pages_of(path, "/study/spring/")
-    assert re.search(r"participants 1 finished 1 counted 1 flagged \d excluded 0 ", said := plain(page)), said[:900]
+        opened.person().join(**{"about-0": "31"})
+    listed, page = pages_of(path, "/", "/study/spring/")
+    assert re.search(r"participants 2 finished 1 counted 1 flagged \d excluded 0 ", said := plain(page)), said[:900]
     assert "screened out" in said, "the row stays"
+    assert "2 people, 1 finished" in plain(listed), "who joined and has not begun is in both numbers"
+
+
+def test_a_person_who_left_is_no_crash_and_the_study_can_be_opened_again(tmp_path, capsys):
+    path = tmp_path / "s.db"
+    with OpenStudy(path, "seceu", "--limit", "4") as opened:
+        person = opened.person().join()
+        assert person.answer() and person.answer() and person.page().status == 200
+        run = opened.run_of(person)
+    capsys.readouterr()
+    name = sm.get_run(run, store=path).reference
+    assert run_command(["runs", "--store", str(path)]) == 0
+    said, again = " ".join(capsys.readouterr().out.split()), "To continue it: sociometer study open spring"
+    assert f"{name} ended early: left after 2 of 4 items. {again}" in said and "internal error" not in said
+    assert run_command(["show", name, "--store", str(path)]) == 0
+    assert f"{name} is stopped, 50 % (left after 2 of 4 items)" in " ".join(capsys.readouterr().out.split())
+    (page,) = pages_of(path, f"/run/{run}/")
+    assert f"It ended early: left after 2 of 4 items. {again}" in plain(page) and 'class="failure">It' not in page
+    assert Words("zh").state("left after 2 of 4 items") == "答完 2 题（共 4 题）后离开"
+    with Store(path) as store:
+        store.runs.set_status(run, RunStatus.STOPPED, why="--max-requests 2 is reached")
+    assert run_command(["runs", "--store", str(path)]) == 0
+    said = capsys.readouterr().out
+    assert "--max-requests 2 is reached." in said and "To continue" not in said, "the caps of a study are fixed"
 
 
 def test_a_study_of_talks_names_no_command_that_would_be_wrong(tmp_path, openai_server):

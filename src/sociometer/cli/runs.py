@@ -70,10 +70,9 @@ def show_runs(store: StorePlace | None, display: Display) -> None:
 
 def _next_step(row: "_Row") -> str:
     """What to type to continue a run that reached a cap or was killed; other reasons say what to do."""
-    record = row.record
-    broken = record.status is RunStatus.PLAYING or row.why in ("interrupted", "ended by an internal error")
-    again = (broken or "--max-" in row.why) and not record.manifest.given_items
-    return f" To continue it: {record.resume_command(row.why)}" if again else ""
+    broken = row.record.status is RunStatus.PLAYING or row.why.startswith(("interrupted", "ended by an", "left after"))
+    again = row.record.resume_command(row.why) if broken or "--max-" in row.why else ""
+    return f" To continue it: {again}" if again and not row.record.manifest.given_items else ""
 
 
 def _settings(record: RunRecord) -> str:

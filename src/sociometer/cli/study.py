@@ -90,7 +90,8 @@ def _create(instruments: tuple[str, ...], name: str, store: StorePlace | None, a
             own = {task: min(study.sample or items.count, items.count) for task, items in plan.lists.items()}
             alone |= _why_alone(plan, own) if study.shows == "place" else {}
             if talks:  # a person talks once with each of some models
-                counts, told = {config.instrument: {"talk": study.each}}, [f"{study.each} of {len(talks)} models"]
+                counts = {config.instrument: {"talk": study.each}}
+                told = [f"{counted(study.each, 'talk')} ({counted(len(talks), 'model')})"]
                 seconds = study.each * seconds_for(plan, {"talk": 1}, study.language)
                 continue
             counts[config.instrument], seconds = own, seconds + seconds_for(plan, own, study.language)

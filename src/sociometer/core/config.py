@@ -265,8 +265,15 @@ class RunConfig(Struct, frozen=True, kw_only=True, omit_defaults=True):
         specs = (spec.strip() for spec in (self.subject, *self.roles.values()))  # as `resolve` reads them
         return tuple(dict.fromkeys(spec for spec in specs if spec.startswith("python/")))
 
+    @property
+    def of_people(self) -> bool:
+        """Whether a person takes part, so that the run belongs to a study."""
+        return "human" in (self.subject, *self.roles.values())
+
     def resume_command(self, run: str, *more: str) -> str:
         """What to type to continue this run: with the code, the key and the headers that a store cannot give."""
+        if self.of_people:  # a study is opened again, with the same caps; its name begins that of the run
+            return "" if more else hint("study open", run.partition(".")[0])
         if self.checkpoint is not None:  # the watch goes on, and evaluates the next steps too
             return shlex.join((*self.command, *more))
         headers = (

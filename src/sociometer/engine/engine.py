@@ -179,8 +179,7 @@ class Engine:
         record = self.store.runs.with_config(plan.config_hash) if self.store.path.exists() else None
         if record is not None and not plan.reusable():
             record = record if continue_unfinished and not plan.config.fresh and self._has_more(record) else None
-        of_study = "human" in (plan.config.subject, *plan.config.roles.values())  # which names the runs of its people
-        if record is None and plan.config.name and not of_study:
+        if record is None and plan.config.name and not plan.config.of_people:  # a study names the runs of its people
             self.check_name(plan.config.name, plan=plan)
         return record
 
@@ -297,7 +296,11 @@ class Engine:
         ending, status = Ending(RunStatus.STOPPED, "ended by an internal error"), None
         try:
             runner = Runner(plan, self.store, progress, budget)
-            ending = await runner.play()
+            try:
+                ending = await runner.play()
+            except asyncio.CancelledError:
+                ending = Ending(RunStatus.STOPPED, "interrupted", StopCause.INTERRUPTED)
+                raise
             away = ending.cause is StopCause.UNREACHABLE and not progress.failed
             silent = ending.status is RunStatus.FAILED or away
             if plan.new and silent and not progress.ever_answered:

@@ -153,8 +153,8 @@ class Budgeted:
             tokens = (0, 0) if isinstance(error, Unreachable) else error.tokens
             usage = None if tokens is None else _countable(Usage(*tokens))
             raise
-        except BaseException:
-            waits = asked.lane is not None
+        except BaseException as raised:
+            waits = asked.lane is not None or isinstance(raised, Stopped)  # who left used no request
             raise
         finally:
             self._progress.in_flight -= 1

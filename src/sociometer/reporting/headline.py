@@ -270,7 +270,7 @@ def _one_task(comparison: Comparison, *, sized: bool = False) -> list[str]:
     first, second = comparison.first, comparison.second
     if row.verdict == "too few":
         items = counted(row.paired.clusters, row.paired.interval.scarce(comparison.cluster))
-        return [f"{items} cannot compare {second} and {first}; at least {MINIMUM_CLUSTERS} are needed"]
+        return [f"with {items}, {second} and {first} cannot be compared; at least {MINIMUM_CLUSTERS} are needed"]
     seen = f"{second} {verb_of(second)} {size_text(row, first)}{failed_text(row)}"
     found = [f"{counted(row.paired.items, 'item')} show no clear difference in {lowered(row.title)}: {seen}"]
     if row.detectable is not None and not row.why:

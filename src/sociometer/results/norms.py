@@ -18,7 +18,7 @@ from sociometer.core.sheets import whole_file
 from sociometer.core.task import AnyRun
 from sociometer.core.words import counted
 from sociometer.results.groups import PeopleRun, study_run
-from sociometer.statistics.formatting import amount, bracketed_interval, estimate
+from sociometer.statistics.formatting import amount, bracketed_interval, estimate, number
 from sociometer.statistics.item_values import item_values
 from sociometer.statistics.norms import ItemNorm, NormFile, Stratum, TaskNorm, decisive_settings
 from sociometer.statistics.people import FEWEST_PEOPLE, curve_of, groups_of, sample_text, told_groups
@@ -179,7 +179,7 @@ def norm_tables(norm: TaskNorm, task: str, people: PeopleRun) -> tuple[NormTable
     hardest = sorted(norm.items.items(), key=lambda one: one[1].mean, reverse=card.better == "lower")
     items = tuple(
         (name, one.people, one.mean, one.deviation,
-         ", ".join(f"{option}: {100 * share:.0f} %" for option, share in one.options.items()))
+         ", ".join(f"{option}: {number(share, 'share', 0)}" for option, share in one.options.items()))
         for name, one in hardest
     )  # fmt: skip
     units: dict[str, str] = {"mean": card.unit, "SD": card.unit}

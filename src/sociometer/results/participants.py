@@ -13,7 +13,7 @@ from sociometer.core.instrument import Instrument
 from sociometer.core.measure import Cell, Table
 from sociometer.core.words import grouped
 from sociometer.results.groups import Taking, takings
-from sociometer.statistics.formatting import estimate, number
+from sociometer.statistics.formatting import column_decimals, estimate, number
 from sociometer.statistics.item_values import ItemValue, item_values
 from sociometer.statistics.reliability import Reliability, cronbach_alpha
 from sociometer.store.records import RunRecord, RunStatus
@@ -47,15 +47,15 @@ class PeopleResult(Struct, frozen=True):
     """The mean over items, which is another if people answered different ones."""
 
     def __str__(self) -> str:
-        mean, spread, over = (number(value, self.card.unit) for value in (self.mean, self.deviation, self.over_items))
+        values = self.mean, self.deviation, self.over_items
+        digits = column_decimals([{"": value} for value in values], "", self.card.unit)
+        mean, spread, over = (number(value, self.card.unit, digits) for value in values)
         said = f"{self.title} (n = {self.people}): mean {mean}, SD {spread}"
         if over != mean:
             said += f"; because people answered different items, the mean over items is {over} ('show' and 'compare')"
-        if self.alpha is None:
+        if (found := self.alpha) is None:
             return said
-        alpha = f"unknown ({self.alpha.note})"
-        if self.alpha.value is not None:
-            alpha = estimate(self.alpha.value, "number", self.alpha.interval)
+        alpha = f"unknown ({found.note})" if found.value is None else estimate(found.value, "number", found.interval)
         return f"{said}; Cronbach's alpha {alpha}"
 
 

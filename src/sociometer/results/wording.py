@@ -9,7 +9,7 @@ from sociometer.core.measure import Cell, Table
 from sociometer.core.words import counted, levels_of, listed, lowered, plural, sentence, verb_of
 from sociometer.results.verdicts import ComparedMeasure, Comparison
 from sociometer.statistics import formatting
-from sociometer.statistics.formatting import bracketed_interval
+from sociometer.statistics.formatting import bracketed_interval, number
 from sociometer.statistics.people import PlaceAmongPeople
 
 FAMILIES = (
@@ -142,7 +142,7 @@ def _name(row: ComparedMeasure) -> str:
 def place_sentence(label: str, measure: MeasureCard, found: PlaceAmongPeople) -> str:
     """The place of a subject among people: “m is better than 26 of 42 people, 62 % [47, 75], and 0.3 SD better …”."""
     bounds = f" {bracketed_interval(found.interval, 'share')}" if not found.interval.too_few else ""
-    share, away = f"{100 * found.share:.0f} %{bounds}", found.deviations
+    share, away = f"{number(found.share, 'share', 0)}{bounds}", found.deviations
     way = "worse" if away is not None and away * (-1 if measure.better == "lower" else 1) < 0 else "better"
     said = "" if away is None else f", and {abs(away):.2f} SD {way} than the mean of their scores"
     place = f"better than {found.better_than:g} of {counted(found.people, 'person')}, {share}{said}"

@@ -77,12 +77,16 @@ def column_decimals(rows: Iterable[Mapping[str, Any]], name: str, unit: str) -> 
 def number(value: float | None, unit: str, digits: int | None = None, *, interval: Interval | None = None) -> str:
     """A value as text, a share with its percent sign, a difference of shares in points, None as a dash.
 
-    `digits` sets the decimals; without it the width of `interval` does, else the unit.
+    `digits` sets the decimals; without it the width of `interval` does, else the unit. 0.997 is > 99 %, not 100 %.
     """
     if value is None:
         return "–"
     scale, usual = scale_and_digits(unit)
-    shown = plain_number(value * scale, decimals(unit, interval) if digits is None else digits, usual)
+    places = decimals(unit, interval) if digits is None else digits
+    shown = plain_number(value * scale, places, usual)
+    if unit == "share" and _NOTHING < value < 1 - _NOTHING and (end := float(shown)) in (0, 100):
+        step = 0.1 ** (usual if places is None else places)
+        shown = f"> {plain_number(end - step, places, usual)}" if end else f"< {plain_number(step, places, usual)}"
     point = " point" if shown in ("1", "−1") else " points"
     return shown + {"share": " %", "share-points": point}.get(unit, "")
 

@@ -108,7 +108,7 @@ def with_people(found: PairedDifference, sides: Iterable[PeopleMean], level: flo
     few = _too_few(found.clusters, min(one.people for one in means), level)
     fewest = few.clusters
     if fewest < 2:
-        return structs.replace(found, interval=few, p_value=1.0, mcnemar=None, binary=False)
+        return structs.replace(found, interval=few, p_value=1.0, clusters=fewest, mcnemar=None, binary=False)
     both = found.standard_error**2 + sum(one.added for one in means)
     error = math.sqrt(max(both, sum(one.alone for one in means)))
     half = t_quantile(0.5 + level / 2, fewest - 1) * error

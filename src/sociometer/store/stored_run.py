@@ -19,7 +19,7 @@ from sociometer.core.session import DrawnRequest, Vectors
 from sociometer.core.settings import Settings
 from sociometer.core.stopping import StoppingRecord
 from sociometer.core.task import AnyRun, Episode, Failure, Item, RunView, Score, Task, asked_items, order_of_play
-from sociometer.core.words import grouped, sentence
+from sociometer.core.words import counted, grouped, sentence
 from sociometer.store.past_tasks import past_measures, with_past_tasks
 from sociometer.store.place import StorePlace
 from sociometer.store.records import Manifest, RunRecord, RunStatus, Spent
@@ -506,6 +506,8 @@ def why_ended(store: Store, record: RunRecord) -> str:
     if status_of(store, record) is not record.status:
         played = store.totals(record).done + store.totals(record).failed
         return "its process was killed" + " before its summary" * (played >= record.manifest.episodes > 0)
+    if record.totals and record.totals.why == "interrupted" and record.manifest.config.of_people:
+        return f"left after {record.totals.done} of {counted(record.manifest.episodes, 'item')}"
     return record.totals.why.rstrip(".") if record.totals else ""
 
 

@@ -247,8 +247,8 @@ def find_runs(viewed: ViewedStore, search: RunSearch, counted: RunSearch) -> tup
             config = taking.study.parts[name]
             instrument, card = config.instrument, viewed.cards.get(config.instrument)
             if search.instrument in ("", instrument):
-                began = [record.status for one in taking.participants if (record := taking.record(one))]
-                counts = len(began), began.count(RunStatus.FINISHED)
+                joined = [taking.record(one) for one in taking.participants if not one.screened_out]
+                counts = len(joined), sum(one is not None and one.status is RunStatus.FINISHED for one in joined)
                 started = min((one.joined for one in taking.participants), default=0.0)
                 again = None if taking.study.talks else tuple(chosen_items(config, card)) if card else ()
                 studies.append(StudyRow(name, instrument, *counts, started, again, _people(viewed, store, name)))
@@ -346,9 +346,8 @@ class RunHead(Struct, frozen=True):
 
     @property
     def resume(self) -> str:
-        """What to type to continue a run or to retry what failed; empty for a person's, who comes back with a code."""
-        command = self.record.resume_command(self.row.why)
-        return command if (self.row.why or self.failures) and self.record.manifest.config.subject != PERSON else ""
+        """What to type to continue a run or to retry what failed; empty if a person's cannot go on."""
+        return self.record.resume_command(self.row.why) if self.row.why or (self.failures and not self.study) else ""
 
     def task(self, wanted: str) -> str:
         """The task that a link names, or the first."""

@@ -166,7 +166,8 @@ class Words:
 
     def state(self, text: str) -> str:
         """The status of a run in this language, with its numbers: “decided after 77 of 192”."""
-        return self(re.sub(r"\d+", "{}", text)).format(*re.findall(r"\d+", text))
+        known = self._known.get(re.sub(r"\d+", "{}", text))
+        return known.format(*re.findall(r"\d+", text)) if known else text
 
     def bounds(self, text: str) -> str:
         """An interval as it is written in this language: “4 to 49 %”, “too few (8 stories)”."""

@@ -14,7 +14,7 @@ from msgspec import Struct, field, structs
 
 from sociometer.core.config import Caps, RunConfig
 from sociometer.core.conversation import SUBJECT, AnswerFormat, Event, Message, Reply, Request, Usage, assistant
-from sociometer.core.errors import FailureKind, MachineryError, Stopped
+from sociometer.core.errors import FailureKind, MachineryError, StopCause, Stopped
 from sociometer.core.instrument import Instrument
 from sociometer.core.measure import Summary
 from sociometer.core.player import Player
@@ -109,6 +109,12 @@ class FormPlayer(Player):
         else:
             self._answered += 1
         return Reply(said, usage=Usage(0, 0))
+
+    def leave(self) -> bool:
+        """Ends the run at the question that waits for an answer; False if none does."""
+        if waits := self._reply is not None and not self._reply.done():
+            self._reply.set_exception(Stopped("interrupted", StopCause.INTERRUPTED))
+        return waits
 
     def give(self, number: int, said: str) -> "asyncio.Future[None] | None":
         """Answers the question with this number; None if it is not the current one (a form that was sent twice).
@@ -320,7 +326,8 @@ class Seats:
         now = time.monotonic()
         for name, seat in list(self._seats.items()):
             if now - seat.used > IDLE_SECONDS:
-                await self.leave(name)
+                async with self._locks.setdefault(name, asyncio.Lock()):
+                    await self.leave(name)
 
     async def close(self) -> None:
         seats, self._seats = list(self._seats.values()), {}
@@ -474,6 +481,7 @@ async def _either(seat: Seat, seconds: float) -> None:
 
 
 async def _end(seat: Seat) -> None:
-    seat.playing.cancel()
+    if not seat.player.leave():
+        seat.playing.cancel()
     with contextlib.suppress(asyncio.CancelledError, Exception):
         await seat.playing

@@ -134,6 +134,7 @@ def _welcome(
     given = {field.name: said.get(field.label, said.get(field.name, "")) for field in fields}
     problem = "link incomplete" if missing else problem
     filled["kinds"] = dict.fromkeys(_kinds(request))
+    filled["settings"] = Settings.chosen(request.app[CARDS][study.config.instrument].setting, study.config.settings)
     return study_page(request, "study_welcome.html", problem, status, fields=fields, given=given, **filled)
 
 
@@ -432,7 +433,7 @@ async def overview_page(request: web.Request) -> web.StreamResponse:
         request, "study_overview.html", visitor=guard.visitor_of(request), study=study, cards=request.app[CARDS],
         table=table, people=people, about=about, results=results, missing=studies.missing_rule(),
         rules=studies.flag_rules(study), number=number, estimate=estimate, preview=request.app[PREVIEW],
-        digits={one: column_decimals(people, one, unit) for one, unit in table.units.items()},
+        digits={one: column_decimals(people, one, unit) for one, unit in table.units.items()}, places=column_decimals,
     )  # fmt: skip
 
 

@@ -80,7 +80,7 @@ _DIGITS = {mark: value for value, mark in enumerate("零一二三四五六七八
 def read_stories(source: Source, language: str) -> list[tuple[str, tuple[str, ...]]]:
     """Return the text and the options of the forty items in a language."""
     if language not in FILES:
-        raise UsageError(f"the official items are in {' and '.join(FILES)}, not in '{language}'; leave out --official.")
+        raise UsageError(f"SECEU has official items in {' and '.join(FILES)}, not in '{language}'; remove --official.")
     path = source.path(FILES[language])
     paragraphs = read_paragraphs(path)
     blocks = _blocks(paragraphs, _ENGLISH_HEAD if language == ENGLISH else _CHINESE_HEAD)

@@ -199,7 +199,7 @@ def _in_person(source: Source) -> Iterable[Question]:
     language = str(settings.get("language") or ENGLISH)
     others = {"condition": conditions.CONTROL, "wording": conditions.COMMENT}
     if language != ENGLISH and (source.official or any(settings.text(name) != usual for name, usual in others.items())):
-        raise UsageError("official items, conditions and other wordings are in English; leave out --language.")
+        raise UsageError("SESI's official items, conditions and other wordings are in English; leave out --language.")
     found = read_official(source.path(OFFICIAL)) if source.official else bundled(language)
     if not conditions.condition(source.settings.text("condition")).second_person:
         return found
