@@ -187,6 +187,13 @@ class Figure(Struct, frozen=True, omit_defaults=True):
     def __repr__(self) -> str:
         return f"<figure {self.name}: {self.title}>"
 
+    @property
+    def filled(self) -> bool:
+        """Whether it shows anything: a table has rows, and a chart has data besides its lines for comparison."""
+        if self.table is not None:
+            return bool(self.table.rows)
+        return self.chart is None or self.chart.get("data", {}).get("values") != []
+
     def save(self, path: str | Path) -> Path:
         """Write the figure to a file: .svg, .pdf or .png, a table as .csv."""
         return Figure.writer(self, Path(path))

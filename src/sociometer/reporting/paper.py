@@ -26,7 +26,7 @@ from sociometer.core.paper import (
 )
 from sociometer.core.sheets import folder_for, whole_files
 from sociometer.core.task import TASK, AnyRun
-from sociometer.core.words import first_of, grouped
+from sociometer.core.words import counted, first_of, grouped
 from sociometer.reporting.paper_figures import MOST_NAMES, figure_remarks, marked, without_intervals
 from sociometer.reporting.paper_tables import all_remarks, is_empty, table_in_csv, table_in_latex
 from sociometer.reporting.paper_texts import text_template
@@ -75,7 +75,9 @@ def _notes(runs: Sequence[AnyRun]) -> list[str]:
     """The caveats of the summaries, each once with the names of the runs that it is about."""
     said = grouped((note, run.subject) for run in runs for note in run.summary.notes)
     everyone = {run.subject for run in runs}
-    return [
+    failed = ((run, max((one.errors for one in run.summary.measures), default=0)) for run in runs)
+    who = ((", ".join(filter(None, (run.subject, run.task))), many) for run, many in failed if many)
+    return [f"{name}: {counted(many, 'failed item')}." for name, many in who] + [
         note if set(names) == everyone else f"{', '.join(dict.fromkeys(names))}: {note}" for note, names in said.items()
     ]
 
