@@ -189,10 +189,8 @@ class Figure(Struct, frozen=True, omit_defaults=True):
 
     @property
     def filled(self) -> bool:
-        """Whether it shows anything: a table has rows, and a chart has data besides its lines for comparison."""
-        if self.table is not None:
-            return bool(self.table.rows)
-        return self.chart is None or self.chart.get("data", {}).get("values") != []
+        """Whether its table has rows, or its chart data besides lines for comparison."""
+        return bool(self.table.rows) if self.table else (self.chart or {}).get("data", {}).get("values") != []
 
     def save(self, path: str | Path) -> Path:
         """Write the figure to a file: .svg, .pdf or .png, a table as .csv."""

@@ -120,7 +120,6 @@ async def _fetch(http: "aiohttp.ClientSession", file: FileCard, root: Path, told
     expected = file.sha256 or file.git_blob or recorded.get(file.name, "")
     against = _checked_against(file, expected)
     if target.exists() and (not expected or checksum_like(target, expected) == expected):
-        # Nothing is written: the folder may be a copy that was made by hand, or read-only.
         known = against if expected else CheckedAgainst.UNKNOWN
         return Fetched(file.name, str(target), "present", target.stat().st_size, known)
     target.parent.mkdir(parents=True, exist_ok=True)

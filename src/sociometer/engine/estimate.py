@@ -118,10 +118,8 @@ def how_estimated(rows: Iterable[RoleEstimate]) -> str:
 def _reply_length(plan: Plan, store: Store | None, task: str, role: str) -> tuple[float, str]:
     """The mean number of tokens of this model's replies in this role and task in the newest runs, or an assumption."""
     instrument, name, lengths, runs = plan.config.instrument, plan.bindings[role].player.identity.name, list[int](), 0
-    stored = (
-        store.runs.found(RunSearch(instrument=instrument, limit=_MOST_READ)) if store and store.path.exists() else ()
-    )
-    for record in stored:
+    search = RunSearch(instrument=instrument, limit=_MOST_READ)
+    for record in store.runs.found(search) if store and store.path.exists() else ():
         player = record.manifest.roles.get(role) if task in record.manifest.config.tasks else None
         if store and player and player.identity.name == name and runs < _MOST_RUNS:
             with suppress(StoreError):  # a damaged run does not prevent a plan

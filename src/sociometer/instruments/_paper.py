@@ -66,17 +66,13 @@ class PaperParts:
         tasks: tuple[str, ...] = (),
         **facts: str,
     ) -> PaperPart:
-        """A part with what fills it, without figures of labels of which none could be read.
-
-        `how` replaces that of the file, and `missing` what it needs if it is empty.
-        """
+        """A part with what fills it; `how` replaces that of the file, and `missing` what it needs if it is empty."""
         known = self.described[label]
         text = how or known.how.format(**facts)
         shown = tuple(one for one in figures if one.filled)
         made = PaperPart(label=label, title=known.title, how=text, table=table, figures=shown, tasks=tasks)
-        needs = f"No label could be read. {known.needs}" if figures else known.needs
-        lacking = missing if missing is not None else "" if made.filled else needs
-        return structs.replace(made, missing=lacking)
+        needs = "" if made.filled else "No label could be read. " * bool(figures) + known.needs
+        return structs.replace(made, missing=needs if missing is None else missing)
 
     def all(self, *made: PaperPart) -> list[PaperPart]:
         """Every part of the paper: those that were made, and the illustrations."""

@@ -75,9 +75,8 @@ def _notes(runs: Sequence[AnyRun]) -> list[str]:
     """The caveats of the summaries, each once with the names of the runs that it is about."""
     said = grouped((note, run.subject) for run in runs for note in run.summary.notes)
     everyone = {run.subject for run in runs}
-    failed = ((run, max((one.errors for one in run.summary.measures), default=0)) for run in runs)
-    who = ((", ".join(filter(None, (run.subject, run.task))), many) for run, many in failed if many)
-    return [f"{name}: {counted(many, 'failed item')}." for name, many in who] + [
+    failed = ((f"{one.subject} {one.task}", max([0, *(each.errors for each in one.summary.measures)])) for one in runs)
+    return [f"{name.strip()}: {counted(many, 'failed item')}." for name, many in failed if many] + [
         note if set(names) == everyone else f"{', '.join(dict.fromkeys(names))}: {note}" for note, names in said.items()
     ]
 
@@ -212,7 +211,7 @@ def claims_part(instrument: Instrument, parts: Sequence[PaperPart]) -> list[Pape
             cells = (claim.where, claim.what, theirs.text if theirs else None, mine.text, mine.result)
             rows.append(PaperRow(cells, remarks=tuple(all_remarks(mine.rows))))
     columns = ("Where", "Claim", "Rows of the paper", "Your rows", "Result in your runs")
-    how = "How many rows agree with the claim; baselines count only without models. Differences are not tested."
+    how = "How many models agree in all their rows; baselines count only without models. Differences are not tested."
     table = PaperTable(tuple(PaperColumn(title) for title in columns), tuple(rows))
     return [PaperPart(label=CLAIMS, title="Claims of the paper on these runs", how=how, table=table)] if rows else []
 
