@@ -42,6 +42,17 @@ def test_the_tables_of_contributing_name_files_that_are_there():
     assert sm.CommandContext.__module__.replace(".", "/").removeprefix("sociometer/") == "core/command"
 
 
+def test_pages_that_export_all_say_which_runs_it_writes():
+    pages = {name: page.read_text(encoding="utf-8") for name, page in zip(NAMES, PAGES, strict=True)}
+    sections = [(name, part) for name, text in pages.items() for part in re.split(r"^#+ ", text, flags=re.MULTILINE)]
+    silent = [
+        name
+        for name, part in sections
+        if "export all" in part and "run with the most items" not in " ".join(part.split())
+    ]
+    assert not silent and "write all runs" not in "".join(pages.values())
+
+
 def having(mark):
     # The pages of the adapters have tests beside those of the adapters: their commands are other tools'.
     pages = [(name, page) for name, page in zip(NAMES, PAGES, strict=True) if not name.startswith("docs/adapters/")]

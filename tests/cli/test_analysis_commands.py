@@ -231,7 +231,31 @@ def test_a_model_is_planned_beside_stored_runs_without_a_subject(tmp_path, opena
     run_command(["sesi", "analyse", "one", "--role", f"judge={model}", *at])
     assert run_command(["plan", "sesi", "--model", model, "--limit", "12", *at]) == 0
     said = " ".join(capsys.readouterr().out.split())
-    assert "the mean of 1 stored run of m on sesi" in said
+    assert "Length of a reply: 3 tokens, the mean of 1 stored run of m as subject in sesi/questions." in said
+
+
+def test_a_reply_is_as_long_as_those_of_the_same_model_role_and_task(tmp_path, openai_server, capsys):
+    openai_server.say = lambda body: "A"
+    at, judge = ["--store", str(tmp_path / "s.db")], f"judge=vllm/other@{openai_server.url}"
+    model, other = f"vllm/m@{openai_server.url}", f"simulator=vllm/other@{openai_server.url}"
+
+    def lengths(*command):
+        capsys.readouterr()
+        assert run_command(["plan", *command, "--limit", "12", "--json", *at]) == 0
+        rows = json.loads(capsys.readouterr().out)
+        return {row["estimate"]["role"]: row["estimate"]["replies_from"].split(",")[0] for row in rows}
+
+    assert run_command(["run", "sesi", "--model", model, "--limit", "12", "--name", "one", *at]) == 0
+    assert lengths("sesi", "--model", model) == {"subject": "3 tokens"}
+    assert lengths("sesi", "--model", f"vllm/other@{openai_server.url}") == {"subject": "120 tokens"}
+    assert lengths("sage", "--model", model, "--role", other) == dict.fromkeys(("subject", "simulator"), "120 tokens")
+    run_command(["sesi", "analyse", "one", "--role", judge, *at])
+    assert lengths("sesi", "--model", f"vllm/other@{openai_server.url}") == {"subject": "120 tokens"}, (
+        "it was the judge"
+    )
+    openai_server.usage = {"prompt_tokens": 9, "completion_tokens": 40}
+    run_command(["run", "sage", "--model", model, "--role", other, "--limit", "1", "--task", "dialogue", *at])
+    assert lengths("sage", "--model", model, "--role", other, "--task", "dialogue")["subject"] == "40 tokens"
 
 
 def test_a_failed_repeat_counts_at_its_worst_and_best(tmp_path):

@@ -512,6 +512,14 @@ def test_runs_that_cannot_be_written_are_left_out_of_a_folder_of_all_and_named(c
         sm.export(["ended", "half"], tmp_path / "named")
 
 
+def test_the_name_of_a_test_exports_every_run_and_all_only_the_fullest_of_each_subject(cli, tmp_path):
+    for name, limit in (("small", "2"), ("large", "4")):
+        assert cli("run", "sesi", "--model", "baseline/random", "--limit", limit, "--name", name, "--quiet")[0] == 0
+    for words, count in (("sesi", 2), ("all", 1)):
+        code, out, _ = cli("export", words, "--to", str(tmp_path / words))
+        assert code == 0 and out.count("wrote ") == count == len(list((tmp_path / words).iterdir()))
+
+
 def test_an_export_with_an_unknown_ending_is_refused(cli, tmp_path):
     cli(*PLAY)
     code, _, err = cli("export", "last", "--to", str(tmp_path / "x.xlsx"))

@@ -42,7 +42,7 @@ FILES = (
     ("pinned.csv", "fetched", PINNED, CheckedAgainst.PINNED),
     ("new.csv", "fetched", "", CheckedAgainst.NOTHING),
     ("known.csv", "present", "", CheckedAgainst.FIRST_FETCH),
-    ("there.csv", "present", "", CheckedAgainst.NOTHING),
+    ("there.csv", "present", "", CheckedAgainst.UNKNOWN),
 )
 
 
@@ -51,7 +51,7 @@ def test_a_checksum_that_is_not_pinned_is_said_to_be_so(fetch):
     assert lines["pinned.csv"].rstrip().endswith("matches the pinned checksum")
     assert lines["new.csv"].rstrip().endswith("not pinned: checksum recorded now")
     assert lines["known.csv"].rstrip().endswith("not pinned: matches the checksum of the first fetch")
-    assert lines["there.csv"].rstrip().endswith("not pinned: checksum recorded now")
+    assert lines["there.csv"].rstrip().endswith("not pinned: no checksum is known")
 
 
 def test_the_note_explains_files_that_are_not_pinned_only_where_there_are_some(fetch):

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import re
+from pathlib import Path
 from shutil import copytree
 from xml.etree import ElementTree
 
@@ -238,6 +239,20 @@ def test_without_run_a_finished_analysis_fills_its_figure(undrawn, call, tmp_pat
     code, text = call("paper", "tables", "sesi", "all", "--to", str(tmp_path / "pack"))
     assert code == 0, text
     assert "Extended Data Fig. 1" not in next(line for line in text.splitlines() if line.startswith("Not written"))
+
+
+def test_a_figure_of_labels_of_which_none_could_be_read_is_not_written(undrawn, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("wordless.py").write_text("def judge(messages):\n    return 'hm'\n", encoding="utf-8")
+    store = ["--store", str(tmp_path / "own.db")]
+    assert run_command(["run", "sesi", "--model", "baseline/random", "--limit", "12", "--quiet", *store]) == 0
+    assert run_command(["sesi", "analyse", "last", "--role", "judge=python/wordless:judge", "--quiet", *store]) == 4
+    assert run_command(["paper", "tables", "sesi", "all", "--to", str(tmp_path / "pack"), *store]) == 0
+    readme = (tmp_path / "pack" / "README.md").read_text(encoding="utf-8")
+    part = readme.partition("## Extended Data Fig. 1:")[2].partition("## ")[0]
+    assert "Not written." in part and "No label could be read." in part
+    assert not list((tmp_path / "pack").glob("extended-data-fig-1*"))
+    assert re.search(r"^- errors: \d+ failed items\.$", readme, re.MULTILINE)
 
 
 def test_claims_of_the_paper_are_tested_on_the_runs(undrawn, tmp_path, official_data):

@@ -95,6 +95,22 @@ def test_one_row_does_not_show_what_most_models_do():
     assert found("A | ToMi: First | > | ToMi: Third", where=one, published=False).result == "holds", "a claim about A"
 
 
+def test_the_rows_of_one_model_count_once():
+    def row(label, first, third, model="M"):
+        return PaperRow((label, Estimate(first), Estimate(third)), model=model)
+
+    twice = part(row("M (reworded)", 90.0, 80.0), row("M (paper)", 70.0, 60.0), *PRINTED.table.rows)
+    most = found(PAIRED, where=twice, published=False)
+    assert (most.text, most.result) == ("1 of 1", "too few rows: 1")
+    mixed = found(PAIRED, where=part(*twice.table.rows, row("N", 90.0, 80.0, "N")), published=False)
+    assert (mixed.text, mixed.result) == ("2 of 2", "holds")
+    torn = part(row("M (reworded)", 90.0, 80.0), row("M (paper)", 50.0, 60.0), row("N", 90.0, 80.0, "N"))
+    assert found(PAIRED, where=torn, published=False).text == "1 of 2; not M (paper)", "it agrees if all its rows do"
+    best = "M (paper) | ToMi: First | > | others"
+    assert found(best, where=twice, published=False) is None, "its other row is no other model"
+    assert found(best, where=torn, published=False).text == "0 of 1; not M (paper)"
+
+
 def test_each_line_of_a_ledger_has_one_result():
     lines = [
         Claim("s", "tested", test="Table 2 | A | ToMi: First | > | B"),

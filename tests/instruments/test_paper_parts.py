@@ -69,3 +69,12 @@ def test_rows_without_a_model_are_not_replicated(tmp_path):
     runs = [Replication(row, "questions", (PrintedFigure("T", "accuracy", 0.5, 0.1),)) for row in ("A", "Human")]
     plan = replication_plan(tmp_path, runs)
     assert ([run.row for run in plan.runs], plan.remarks) == (["A"], ("One.", "Two."))
+
+
+def test_a_figure_without_a_value_is_not_written_and_its_part_says_why(parts):
+    lines = [{"data": {"values": [{"at": 0.4, "name": "threshold"}]}, "mark": "rule"}]
+    empty = Figure("repetition", "t", chart={"data": {"values": []}, "layer": lines})
+    part = parts.part("Table 1", figures=(empty,), who="all")
+    assert not part.filled and part.missing == "No label could be read. It needs a run."
+    drawn = Figure("repetition", "t", chart={"data": {"values": [{"label": "owl"}]}, "layer": lines})
+    assert parts.part("Table 1", figures=(empty, drawn), who="all").figures == (drawn,)

@@ -19,12 +19,13 @@ from sociometer.reporting.progress import downloads, working
 _DIALOGUES = "dialogues"
 _NOT_PINNED = (
     "Files marked 'not pinned' come from a pinned commit, but Sociometer has no checksum for them. Their checksum is"
-    " recorded at the first fetch and checked at every later one."
+    " recorded when they are downloaded and checked at every later fetch."
 )
 _IN_WORDS = {
     CheckedAgainst.PINNED: "matches the pinned checksum",
     CheckedAgainst.FIRST_FETCH: "not pinned: matches the checksum of the first fetch",
     CheckedAgainst.NOTHING: "not pinned: checksum recorded now",
+    CheckedAgainst.UNKNOWN: "not pinned: no checksum is known",
 }
 
 

@@ -187,6 +187,11 @@ class Figure(Struct, frozen=True, omit_defaults=True):
     def __repr__(self) -> str:
         return f"<figure {self.name}: {self.title}>"
 
+    @property
+    def filled(self) -> bool:
+        """Whether its table has rows, or its chart data besides lines for comparison."""
+        return bool(self.table.rows) if self.table else (self.chart or {}).get("data", {}).get("values") != []
+
     def save(self, path: str | Path) -> Path:
         """Write the figure to a file: .svg, .pdf or .png, a table as .csv."""
         return Figure.writer(self, Path(path))

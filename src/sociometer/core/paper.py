@@ -68,6 +68,8 @@ class PaperRow(Struct, frozen=True):
     """Why estimates have no value, for readers of the paper; commands that give them are in `PaperPart.missing`."""
     about: Mapping[str, Sequence[str]] = {}
     """The columns that a remark is about; all if it is not here."""
+    model: str = ""
+    """The model of a run's row: a claim about every or most models counts all rows of a model as one."""
 
     def remarks_on(self, columns: Iterable[str]) -> tuple[str, ...]:
         """The remarks on the numbers in these columns."""
@@ -168,9 +170,7 @@ class PaperInput(Struct, frozen=True):
 
     def facts(self, run: AnyRun) -> dict[str, str]:
         """The facts about the model of a run, found by its label, its name, or its name without the provider."""
-        name = run.name
-        bare = name.rpartition(" (")[0] or name  # a row of other items has their name after its own
-        known = (run.subject, name, bare, bare.partition("/")[2], bare.rpartition("/")[2])
+        known = (run.subject, run.name, run.model, run.model.partition("/")[2], run.model.rpartition("/")[2])
         return next((self.models[one] for one in known if one in self.models), {})
 
 
@@ -194,7 +194,7 @@ class Claim(Struct, frozen=True):
 
 
 class Verdict(Struct, frozen=True):
-    """How many rows agree with a claim, and which do not; baselines and stand-ins count only without models."""
+    """How many models agree with a claim in all their rows; baselines and stand-ins count only without models."""
 
     agree: int
     against: tuple[str, ...]
@@ -262,8 +262,7 @@ def verdict_on(claim: Claim, parts: Sequence[PaperPart], *, published: bool) -> 
     chosen = [(name, named[name]) for name in _split(who) if name in named]
     about = models if everyone else [one for one in chosen if one[1].published == published]
     heads = {column.name: place for place, column in enumerate(table.columns)}
-    agree = 0
-    against: list[str] = []
+    wrong: dict[str, list[str]] = {}  # by model, the names of its rows that disagree
     counted = [row for _, row in models] if other == "others" else []
     for name, row in about:
         pairs = [pair for column in _split(columns) for pair in _pairs(row, column, other, heads, named, about, models)]
@@ -271,10 +270,11 @@ def verdict_on(claim: Claim, parts: Sequence[PaperPart], *, published: bool) -> 
         if failed or pairs:
             counted.append(row)
             right = not failed and all((_ROUNDED if published else _RELATIONS)[relation](*pair) for pair in pairs)
-            agree += right
-            against += [] if right else [name]
-    if not agree and not against:
+            wrong.setdefault(row.model or _row_names(row)[1], []).extend([] if right else [name])
+    if not wrong:
         return None
+    against = [names[0] for names in wrong.values() if names]
+    agree = len(wrong) - len(against)
     holds = agree > len(against) if who == "most" else not against
     tested = [structs.replace(row, remarks=row.remarks_on((*_split(columns), other))) for row in counted]
     return Verdict(agree, tuple(against), holds, tuple(tested), who)
@@ -294,7 +294,8 @@ def _pairs(
     if other in heads:
         against = [_value(row.cells[heads[other]])]
     elif other == "others":
-        rest = [one for _, one in models if all(one is not mine for _, mine in about)]
+        ours = [row for _, row in about]
+        rest = [one for _, one in models if one not in ours and (one.model or one) not in [row.model for row in ours]]
         against = [_value(one.cells[place]) for one in rest]
     elif (bound := _value(other)) is not None:
         against = [bound]

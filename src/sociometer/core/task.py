@@ -11,6 +11,7 @@ import msgspec
 from msgspec import Struct
 
 from sociometer.core.card import NO_CARD, Card
+from sociometer.core.conversation import SUBJECT
 from sociometer.core.measure import Corrected, Summary
 from sociometer.core.session import Session
 from sociometer.core.settings import Settings
@@ -241,6 +242,11 @@ class RunView(Struct, Generic[ItemT, OutcomeT], frozen=True):
     """Measures that people's labels of a random part of the episodes correct."""
     labels: dict[str, tuple[PeopleLabel, ...]] = {}
     """What people said of its outcomes, by sheet; only the tables of a paper have it."""
+
+    @property
+    def model(self) -> str:
+        """The name of the subject, whatever items and settings it was played with."""
+        return self.roles.get(SUBJECT, self.name)
 
     @property
     def official(self) -> bool:

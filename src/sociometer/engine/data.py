@@ -84,11 +84,12 @@ def _path_settings(card: Card, settings: Settings) -> list[str]:
 
 
 class CheckedAgainst(StrEnum):
-    """What a file was checked against; a checksum that is recorded now is checked from the next fetch on."""
+    """What a file was checked against; a checksum that is recorded at a download is checked from the next fetch on."""
 
     PINNED = "pinned checksum"
     FIRST_FETCH = "checksum of the first fetch"
     NOTHING = "nothing: checksum recorded now"
+    UNKNOWN = "nothing: no checksum is known"
 
 
 class Fetched(Struct, frozen=True):
@@ -119,9 +120,8 @@ async def _fetch(http: "aiohttp.ClientSession", file: FileCard, root: Path, told
     expected = file.sha256 or file.git_blob or recorded.get(file.name, "")
     against = _checked_against(file, expected)
     if target.exists() and (not expected or checksum_like(target, expected) == expected):
-        if not expected:
-            _record(root, recorded | {file.name: checksum(target)})
-        return Fetched(file.name, str(target), "present", target.stat().st_size, against)
+        known = against if expected else CheckedAgainst.UNKNOWN
+        return Fetched(file.name, str(target), "present", target.stat().st_size, known)
     target.parent.mkdir(parents=True, exist_ok=True)
     partial = target.with_name(target.name + ".part")
     resumed = partial.exists()

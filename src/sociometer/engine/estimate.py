@@ -3,12 +3,13 @@
 import asyncio
 from collections.abc import Iterable
 from contextlib import suppress
+from statistics import fmean
 from typing import Any
 
 from msgspec import Struct, structs
 
-from sociometer.core.conversation import SUBJECT, Exchange, Reply, Request, Usage
-from sociometer.core.errors import MachineryError
+from sociometer.core.conversation import Exchange, Reply, Request, Usage
+from sociometer.core.errors import MachineryError, StoreError
 from sociometer.core.player import EVERY_ABILITY, Player, RulePlayer
 from sociometer.core.task import Item, Score, Task, sample
 from sociometer.core.words import counted
@@ -18,6 +19,7 @@ from sociometer.engine.prices import price_of
 from sociometer.engine.progress import TaskWork, effort_of
 from sociometer.engine.runner import play_episode
 from sociometer.models.registry import resolve
+from sociometer.store.runs import RunSearch
 from sociometer.store.store import Store
 
 _REHEARSED = 12
@@ -25,8 +27,8 @@ _TIMED = 6
 """How many items of a task are played before a run, to tell the time that it takes."""
 _ASCII_CHARACTERS_A_TOKEN = 4.0
 _REPLY_TOKENS = 120
-_MOST_RUNS = 20
-"""How many stored runs the length of a reply is taken from, the newest ones."""
+_MOST_RUNS, _MOST_READ = 20, 1_000
+"""How many stored runs the length of a reply is taken from, and among how many, the newest ones."""
 
 
 class RoleEstimate(Struct, frozen=True):
@@ -55,9 +57,8 @@ class RoleEstimate(Struct, frozen=True):
 
 
 def estimate(plan: ReadPlan, store: Store | None = None) -> list[RoleEstimate]:
-    """Calls, tokens and cost for each task and role; the length of replies is that of the runs in the store."""
+    """Calls, tokens and cost for each task and role; replies are as long as those of stored runs like it."""
     rows: list[RoleEstimate] = []
-    length, replies_from = _reply_length(plan, store)
     config = plan.config
     batched = batch_endpoints(plan)
     for task in plan.tasks:
@@ -70,6 +71,7 @@ def estimate(plan: ReadPlan, store: Store | None = None) -> list[RoleEstimate]:
         )
         for role, binding in plan.bindings.items():
             if mine := [exchange for exchange in asked if exchange.role == role]:
+                length, replies_from = _reply_length(plan, store, task.name, role)
                 scale = items.count * plan.repeats(task.name) / len(rehearsed)
                 read = sum(_tokens(message.content) for exchange in mine for message in exchange.messages)
                 replies = sum(not exchange.reply.likelihoods for exchange in mine)
@@ -113,25 +115,22 @@ def how_estimated(rows: Iterable[RoleEstimate]) -> str:
     )
 
 
-def _reply_length(plan: Plan, store: Store | None) -> tuple[float, str]:
-    """The mean number of tokens a reply: of this model on this instrument, else on any, else of any on this one."""
-    records = list(store.runs.all())[::-1] if store is not None and store.path.exists() else []
-    known = [record for record in records if record.totals is not None and record.totals.spent.output_tokens]
-    model = plan.bindings[SUBJECT].player.identity.name if SUBJECT in plan.bindings else ""
-    for name, instrument in ((model, plan.config.instrument), (model, ""), ("", plan.config.instrument)):
-        spent = [
-            record.totals.spent
-            for record in known
-            if record.totals is not None
-            and record.instrument == (instrument or record.instrument)
-            and (not name or ((role := record.manifest.roles.get(SUBJECT)) and role.identity.name == name))
-        ][:_MOST_RUNS]
-        if replies := sum(one.priced + one.unpriced - one.unmetered for one in spent):
-            runs = counted(len(spent), "stored run")
-            said = " ".join(filter(None, (f"of {name}" * bool(name), f"on {instrument}" * bool(instrument))))
-            length = sum(one.output_tokens for one in spent) / replies
-            return length, f"{counted(round(length), 'token')}, the mean of {runs} {said}"
-    return _REPLY_TOKENS, f"{_REPLY_TOKENS} tokens, an assumption, because no stored run is like it"
+def _reply_length(plan: Plan, store: Store | None, task: str, role: str) -> tuple[float, str]:
+    """The mean number of tokens of this model's replies in this role and task in the newest runs, or an assumption."""
+    instrument, name, lengths, runs = plan.config.instrument, plan.bindings[role].player.identity.name, list[int](), 0
+    search = RunSearch(instrument=instrument, limit=_MOST_READ)
+    for record in store.runs.found(search) if store and store.path.exists() else ():
+        player = record.manifest.roles.get(role) if task in record.manifest.config.tasks else None
+        if store and player and player.identity.name == name and runs < _MOST_RUNS:
+            with suppress(StoreError):  # a damaged run does not prevent a plan
+                items = list(store.episodes.repeats(record.id, task))
+                heard = store.episodes.replies(record.id, task, items[:: len(items) // _REHEARSED + 1]).values()
+                found = [one.usage.output_tokens for _, said in heard for who, one in said if who == role]
+                lengths, runs = [*lengths, *filter(None, found)], runs + any(found)
+    if not lengths:
+        return _REPLY_TOKENS, f"{_REPLY_TOKENS} tokens, assumed because no stored run has that model, role and task"
+    told = f"the mean of {counted(runs, 'stored run')} of {name} as {role} in {instrument}/{task}"
+    return fmean(lengths), f"{counted(round(fmean(lengths)), 'token')}, {told}"
 
 
 def longest_wait(plan: ReadPlan) -> str:

@@ -69,9 +69,10 @@ class PaperParts:
         """A part with what fills it; `how` replaces that of the file, and `missing` what it needs if it is empty."""
         known = self.described[label]
         text = how or known.how.format(**facts)
-        made = PaperPart(label=label, title=known.title, how=text, table=table, figures=figures, tasks=tasks)
-        lacking = missing if missing is not None else "" if made.filled else known.needs
-        return structs.replace(made, missing=lacking)
+        shown = tuple(one for one in figures if one.filled)
+        made = PaperPart(label=label, title=known.title, how=text, table=table, figures=shown, tasks=tasks)
+        needs = "" if made.filled else "No label could be read. " * bool(figures) + known.needs
+        return structs.replace(made, missing=needs if missing is None else missing)
 
     def all(self, *made: PaperPart) -> list[PaperPart]:
         """Every part of the paper: those that were made, and the illustrations."""

@@ -267,7 +267,7 @@ def _chapter(
     shown = tuple(
         figure if figure.chart is None else structs.replace(figure, chart=with_subjects(figure.chart, subjects))
         for figure in figures
-        if _has_content(figure)
+        if figure.filled
     )
     told = grouped((text, run.subject) for run in runs if (text := instrument.caveat(run)))
     caveats = [text if len(told) == 1 else f"{listed([*dict.fromkeys(who)], 2)}: {text}" for text, who in told.items()]
@@ -285,13 +285,6 @@ def _figures(instrument: Instrument, runs: Sequence[AnyRun]) -> Sequence[Figure]
         return figures
     tasks = [task for task in dict.fromkeys(run.task for run in runs) if instrument.card.measures_of(task)]
     return [measures_figure(instrument.card, task, runs) for task in tasks]
-
-
-def _has_content(figure: Figure) -> bool:
-    """Whether the figure has content: a table has rows, and a chart has data."""
-    if figure.table is not None:
-        return bool(figure.table.rows)
-    return figure.chart is None or figure.chart.get("data", {}).get("values") != []
 
 
 def chapter_notes(results: Sequence[AnyRun]) -> Iterator[str]:

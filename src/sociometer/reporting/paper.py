@@ -26,7 +26,7 @@ from sociometer.core.paper import (
 )
 from sociometer.core.sheets import folder_for, whole_files
 from sociometer.core.task import TASK, AnyRun
-from sociometer.core.words import first_of, grouped
+from sociometer.core.words import counted, first_of, grouped
 from sociometer.reporting.paper_figures import MOST_NAMES, figure_remarks, marked, without_intervals
 from sociometer.reporting.paper_tables import all_remarks, is_empty, table_in_csv, table_in_latex
 from sociometer.reporting.paper_texts import text_template
@@ -75,7 +75,8 @@ def _notes(runs: Sequence[AnyRun]) -> list[str]:
     """The caveats of the summaries, each once with the names of the runs that it is about."""
     said = grouped((note, run.subject) for run in runs for note in run.summary.notes)
     everyone = {run.subject for run in runs}
-    return [
+    failed = ((f"{one.subject} {one.task}", max([0, *(each.errors for each in one.summary.measures)])) for one in runs)
+    return [f"{name.strip()}: {counted(many, 'failed item')}." for name, many in failed if many] + [
         note if set(names) == everyone else f"{', '.join(dict.fromkeys(names))}: {note}" for note, names in said.items()
     ]
 
@@ -210,7 +211,7 @@ def claims_part(instrument: Instrument, parts: Sequence[PaperPart]) -> list[Pape
             cells = (claim.where, claim.what, theirs.text if theirs else None, mine.text, mine.result)
             rows.append(PaperRow(cells, remarks=tuple(all_remarks(mine.rows))))
     columns = ("Where", "Claim", "Rows of the paper", "Your rows", "Result in your runs")
-    how = "How many rows agree with the claim; baselines count only without models. Differences are not tested."
+    how = "How many models agree in all their rows; baselines count only without models. Differences are not tested."
     table = PaperTable(tuple(PaperColumn(title) for title in columns), tuple(rows))
     return [PaperPart(label=CLAIMS, title="Claims of the paper on these runs", how=how, table=table)] if rows else []
 

@@ -25,6 +25,7 @@ _decode_events = msgspec.msgpack.Decoder(tuple[tuple[Any, ...], ...]).decode
 _decode_reply = msgspec.msgpack.Decoder(Reply).decode
 _decode_score = msgspec.json.Decoder(Score).decode
 _ALL = 1 << 62
+_Replies = list[tuple[str, Reply]]
 _ONE = "WHERE run = ? AND task = ? AND item = ? AND repeat = ?"
 _EXCHANGE, _NOTE = "heard", "note"
 """The tags of stored events: (heard, role, model, branch, journal key, hashes of the messages, reply), where the last
@@ -184,8 +185,8 @@ class Episodes(StorePart):
             known: dict[bytes, Message] = {}
             return Transcript(self._event(run, event, known) for event in events)
 
-    def replies(self, run: str, task: str, items: Sequence[str]) -> dict[tuple[str, int], tuple[float, list[str]]]:
-        """By item and repeat, when an episode of these items was stored, and the texts of all replies in it."""
+    def replies(self, run: str, task: str, items: Sequence[str]) -> dict[tuple[str, int], tuple[float, _Replies]]:
+        """By item and repeat, when an episode of these items was stored, and all replies in it with their roles."""
         query = f"SELECT item, repeat, created, {EVENTS} FROM episode WHERE run = ? AND task = ? AND item IN "  # noqa: S608
         found: dict[tuple[str, int], tuple[float, list[Any]]] = {}
         with self._database.errors():
@@ -194,7 +195,7 @@ class Episodes(StorePart):
                 found[item, repeat] = created, [event for event in events if event[0] == _EXCHANGE]
             every = (event[4] for _, heard in found.values() for event in heard if event[6] is None)
             known = self._journal.replies(list(dict.fromkeys(every)), run)
-            return {place: (at, [_reply_of(one, known).text for one in heard]) for place, (at, heard) in found.items()}
+            return {key: (at, [(one[1], _reply_of(one, known)) for one in said]) for key, (at, said) in found.items()}
 
     def _event(self, run: str, kept: tuple[Any, ...], known: dict[bytes, Message]) -> Event:
         if kept[0] == _NOTE:

@@ -78,5 +78,5 @@ class Search(StorePart):
             for position, repeat, item, _ in some:
                 if (item, repeat) in said:
                     created, replies = said[item, repeat]
-                    asked = item + bodies.get(item, b"").decode("utf-8", "replace")
-                    yield (position, repeat, item, created), searchable(" ".join((asked, *replies)))
+                    texts = [item + bodies.get(item, b"").decode("utf-8", "replace"), *(one.text for _, one in replies)]
+                    yield (position, repeat, item, created), searchable(" ".join(texts))

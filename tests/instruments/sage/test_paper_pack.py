@@ -5,6 +5,7 @@ import json
 import re
 
 import pytest
+from msgspec import structs
 
 import sociometer as sm
 from fake_runs import summarised_run
@@ -90,6 +91,11 @@ def test_r_of_figures_3_and_4_is_in_a_table():
     expected = pearson([one[0] for one in measured], [one[1] for one in measured])
     assert ours.cells[1].value == expected.r and ours.cells[2] == 4
     assert (printed.cells[1].value, printed.cells[3].value) == (0.818, 0.788)
+    short = Summary(tuple(Measure(name, value) for name, value in (("emotion", 9.0), ("relationship", 99.0))))
+    more = paper(PaperInput((structs.replace(runs[0], subject="m0 (short)", summary=short), *runs)))
+    parts = {part.label: part for part in more}
+    assert parts["Figs. 3 and 4"].table.rows[0].cells == ours.cells, "a second run of a model is no further model"
+    assert "over 4 models" in parts["Fig. 3"].how
 
 
 @pytest.mark.slow

@@ -133,7 +133,7 @@ def _rows(given: PaperInput, played: Sequence[AnyRun], columns: Sequence[Column]
         cells = (_cell(row[one], one) if one in row else Estimate(None) for one in columns)
         name = runs[0].name if len(found) == 1 else ", ".join(dict.fromkeys(run.subject for run in runs))
         kind, why = given.facts(runs[0]).get("kind", ""), _why_empty(runs, columns)
-        yield PaperRow((name, *cells), kind, tuple(about), why_empty=why, about=about)
+        yield PaperRow((name, *cells), kind, tuple(about), why_empty=why, about=about, model=runs[0].model)
 
 
 def _cell(run: AnyRun, column: Column) -> Estimate:

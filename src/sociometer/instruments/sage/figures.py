@@ -16,7 +16,7 @@ from sociometer.instruments.sage.analyses.relationship import DIMENSIONS, QUALIT
 from sociometer.instruments.sage.dialogue import REHEARSAL, Dialogue
 from sociometer.instruments.sage.items import OURS
 from sociometer.instruments.sage.judges.strategies import CAPABILITIES, REPETITION_LINE, STRATEGIES
-from sociometer.instruments.sage.leaderboard import by_simulator, ends, value_of
+from sociometer.instruments.sage.leaderboard import by_simulator, ends, one_each, value_of
 from sociometer.instruments.sage.memory import ARMS
 from sociometer.instruments.sage.person.emotion import CARDS
 from sociometer.instruments.sage.practice import RIGHT, WRONG
@@ -220,7 +220,7 @@ def _relationship(runs: Sequence[AnyRun]) -> Iterator[Figure]:
 def _against_emotion(runs: Sequence[AnyRun]) -> Iterator[Figure]:
     """The paper's Figures 3 and 4: a judged quality against the sentient score, for at least three models."""
     for name, title in (("relationship", "Relationship quality"), ("talk", "Conversation quality")):
-        measured = [(run.subject, run.summary.find("emotion"), run.summary.find(name)) for run in runs]
+        measured = [(run.subject, run.summary.find("emotion"), run.summary.find(name)) for run in one_each(runs)]
         found = [_scattered(subject, one, two) for subject, one, two in measured if one and two]
         points = [point for point in found if point]
         if len(points) < 3:

@@ -43,6 +43,12 @@ def by_simulator(runs: Sequence[AnyRun]) -> dict[str, list[AnyRun]]:
     return ordered
 
 
+def one_each(runs: Sequence[AnyRun]) -> list[AnyRun]:
+    """Of each model the run with the most dialogues."""
+    fullest = sorted(runs, key=lambda run: max([0, *(one.items for one in run.summary.measures)]))
+    return list({run.model: run for run in fullest}.values())
+
+
 def ranks_of(runs: Sequence[AnyRun]) -> dict[tuple[str, str], int]:
     """The rank of each subject within its simulator; a stand-in or other scenarios give none."""
     found: dict[tuple[str, str], int] = {}

@@ -27,7 +27,7 @@ from sociometer.instruments._paper import PaperParts
 from sociometer.instruments.sage.analyses.stability import contexts
 from sociometer.instruments.sage.figures import figures
 from sociometer.instruments.sage.judges.sheets import SHEETS, check, context_key
-from sociometer.instruments.sage.leaderboard import by_simulator, ranks_of, simulator_of, value_of
+from sociometer.instruments.sage.leaderboard import by_simulator, one_each, ranks_of, simulator_of, value_of
 from sociometer.instruments.sage.person.emotion import CARDS
 from sociometer.instruments.sage.published.reproduce import table as published
 from sociometer.instruments.sage.samples import dialogues_of
@@ -99,8 +99,8 @@ def _drawn(drawn: dict[str, Figure], label: str, name: str, tasks: Sequence[str]
 def _correlations(runs: Sequence[AnyRun]) -> PaperPart:
     """Pearson's r of Figs. 3 and 4, one row for each simulator."""
     rows = []
-    for simulator, members in by_simulator(runs).items():
-        cells: list[PaperCell] = []
+    for simulator, several in by_simulator(runs).items():
+        members, cells = one_each(several), list[PaperCell]()
         for name in ("relationship", "talk"):
             pairs = [(value_of(run, "emotion"), value_of(run, name), run.subject) for run in members]
             known = [(x, y, who, family_from_name(who)) for x, y, who in pairs if x is not None and y is not None]
@@ -182,7 +182,7 @@ def _leaderboard(given: PaperInput) -> PaperPart:
             facts.get("arena_rank", ""),
             facts.get("arena_score", ""),
         )
-        rows.append(PaperRow(cells, f"simulator {simulator}" if simulator else "", remarks_on(run)))
+        rows.append(PaperRow(cells, f"simulator {simulator}" if simulator else "", remarks_on(run), model=run.model))
     rows += [
         printed(
             row["model"], row["date"], row["rank"],

@@ -1,7 +1,7 @@
 """The paper's tables and figures, filled from runs for `sociometer paper`."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
@@ -47,6 +47,7 @@ _LEGEND = (
     " * p < .05, ** p < .01."
 )
 PARTS = PaperParts(PUBLISHED.parent)
+Tried = dict[str, dict[str, "Way"]]
 
 
 class Way(Struct, frozen=True):
@@ -86,49 +87,59 @@ def paper(given: PaperInput) -> Sequence[PaperPart]:
     """Every table and figure of the paper."""
     runs = given.of_task(TASK)
     norms = [(run, norm_of(run.norm)) for run in runs]
-    ways = [Way(run, result, norm) for run, norm in norms for result in compare_methods(run, norm).results]
+    tried = _tried([Way(run, each, norm) for run, norm in norms for each in compare_methods(run, norm).results])
     normed = [run for run in runs if "norm" in run.summary.series]
     drawn = {figure.name: figure for figure in figures(normed)} if normed else {}
     among = {"Fig. 2": "eq-among-people", "Fig. 3": "similarity-among-people"}
     return PARTS.all(
-        _table_1(given, ways),
+        _table_1(given, tried),
         *(PARTS.part(label, figures=(drawn[name],) if name in drawn else ()) for label, name in among.items()),
-        _family_tree(given, ways),
-        _table_s1(ways),
-        _table_s2(ways),
+        _family_tree(given, tried),
+        _table_s1(tried),
+        _table_s2(tried),
         _spread(normed),
     )
 
 
-def _tried(ways: Sequence[Way]) -> list[list[Way]]:
-    """The ways of each subject on each norm, every method once: a run that repeats a method is a separate row."""
-    groups: dict[tuple[str, str, int], list[Way]] = {}
-    before: Counter[tuple[str, str, str]] = Counter()
-    for way in ways:
-        place = (way.run.name, way.norm.name if way.norm else "")
-        groups.setdefault((*place, before[*place, way.result.method]), []).append(way)
-        before[*place, way.result.method] += 1
-    return list(groups.values())
+def _tried(ways: Sequence[Way]) -> Tried:
+    """By name of row and method; runs that differ in methods only are one row: of each method, that on most stories."""
+    groups: dict[tuple[object, ...], list[Way]] = {}
+    before: Counter[tuple[object, ...]] = Counter()
+    runs = grouped((way.run.run, way) for way in ways)
+    for mine in runs.values():
+        run, norm = mine[0].run, mine[0].norm
+        place = (run.name, norm.name if norm else "", frozenset({**run.settings, "prompting": ""}.items()))
+        asked = (*place, run.settings.get("prompting"))
+        groups.setdefault((*place, before[asked]), []).extend(mine)
+        before[asked] += 1
+    often, found = Counter(name for name, *_ in groups), Tried()
+    for (name, *_), several in groups.items():
+        several.sort(key=lambda way: (way.result.items, len(runs[way.run.run])))  # of a method, the last one stays
+        methods = {way.result.method: way for way in several}
+        found[_best(methods).run.subject if often[name] > 1 else str(name)] = methods
+    return found
 
 
-def _lacks_norm(ways: Sequence[Way]) -> str:
-    return "" if any(way.norm is not None for way in ways) else PARTS.described["Table S1"].needs
+def _best(ways: Mapping[str, Way]) -> Way:
+    """The best way; a failed test comes last."""
+    return min(ways.values(), key=lambda way: (way.result.failed, way.result.score))
 
 
-def _table_1(given: PaperInput, ways: Sequence[Way]) -> PaperPart:
+def _lacks_norm(rows: Tried) -> str:
+    return "" if any(way.norm for row in rows.values() for way in row.values()) else PARTS.described["Table S1"].needs
+
+
+def _table_1(given: PaperInput, tried: Tried) -> PaperPart:
     """Table 1: the best performance of every model, with its properties."""
     rows = []
-    tried = _tried(ways)
-    often = Counter(mine[0].run.name for mine in tried)
-    for mine in tried:
-        best = min(mine, key=_rank)
-        facts, subject = given.facts(best.run), best.run.name
-        name = best.run.subject if often[subject] > 1 else subject
+    for name, mine in tried.items():
+        best, facts = _best(mine), given.facts(_best(mine).run)
         rows.append(
             PaperRow(
                 (f"{name}{_needs_prompts(mine, best)}", *best.cells(), *_properties(facts)),
                 facts.get("family", ""),
                 (*best.remarks, *([f"best of {len(mine)} prompting methods"] if len(mine) > 1 else [])),
+                model=best.run.model,
             )
         )
     rows.sort(key=lambda row: row.section)
@@ -141,20 +152,15 @@ def _table_1(given: PaperInput, ways: Sequence[Way]) -> PaperPart:
         )
         for row in published_rows("table_1")
     ]
-    lacking = (_lacks_norm(ways), "" if given.models else PARTS.described["Table 1"].needs)
+    lacking = (_lacks_norm(tried), "" if given.models else PARTS.described["Table 1"].needs)
     legend = f"{_LEGEND} #: fails without worked prompts. ##: better with them."
     table = PaperTable((PaperColumn("Models"), *_SCORES, *_PROPERTIES), tuple(rows), legend)
     return PARTS.part("Table 1", table=table, missing=" ".join(filter(None, lacking)))
 
 
-def _rank(way: Way) -> tuple[bool, float]:
-    """The best first; a failed test comes last."""
-    return way.result.failed, way.result.score
-
-
-def _needs_prompts(ways: Sequence[Way], best: Way) -> str:
+def _needs_prompts(ways: Mapping[str, Way], best: Way) -> str:
     """The paper's sign for a model that needs prompts to finish the test, or does better with them."""
-    direct = next((way for way in ways if way.result.method == DIRECT), None)
+    direct = ways.get(DIRECT)
     if direct is None or best is direct or best.result.failed:
         return ""
     return " #" if direct.result.failed else " ##"
@@ -177,9 +183,8 @@ def _printed_scores(row: dict[str, str]) -> tuple[PaperCell, ...]:
     )
 
 
-def _family_tree(given: PaperInput, ways: Sequence[Way]) -> PaperPart:
+def _family_tree(given: PaperInput, tried: Tried) -> PaperPart:
     """Fig. 4: EQ against launch, size and family."""
-    best = [min(mine, key=_rank) for mine in _tried(ways)]
     subjects = [
         Subject(
             way.run.subject,
@@ -188,7 +193,7 @@ def _family_tree(given: PaperInput, ways: Sequence[Way]) -> PaperPart:
             properties=properties_of(given.facts(way.run)),
             norm=way.norm.name if way.norm is not None else "",
         )
-        for way in best
+        for way in map(_best, tried.values())
         if not way.result.failed
     ]
     on_norm = len({one.norm for one in subjects}) == 1 and all(one.eq is not None for one in subjects)
@@ -198,30 +203,29 @@ def _family_tree(given: PaperInput, ways: Sequence[Way]) -> PaperPart:
     return PARTS.part("Fig. 4", figures=drawn)
 
 
-def _table_s1(ways: Sequence[Way]) -> PaperPart:
+def _table_s1(tried: Tried) -> PaperPart:
     """Table S1: every model with the direct prompt."""
-    direct = (way for way in ways if way.result.method == DIRECT)
-    rows = [PaperRow((way.run.subject, *way.cells()), remarks=way.remarks) for way in direct]
+    direct = {name: mine[DIRECT] for name, mine in tried.items() if DIRECT in mine}
+    rows = [PaperRow((name, *way.cells()), remarks=way.remarks) for name, way in direct.items()]
     rows += [printed(row["model"], *_printed_scores(row)) for row in published_rows("table_s1")]
     table = PaperTable((PaperColumn("Models"), *_SCORES), tuple(rows), _LEGEND)
-    return PARTS.part("Table S1", table=table, missing=_lacks_norm(ways))
+    return PARTS.part("Table S1", table=table, missing=_lacks_norm(tried))
 
 
-def _table_s2(ways: Sequence[Way]) -> PaperPart:
+def _table_s2(tried: Tried) -> PaperPart:
     """Table S2: every model with every other prompting method."""
-    prompted = [way for way in ways if way.result.method in _PROMPTS]
-    order = list(_PROMPTS)
     rows = [
-        PaperRow((_PROMPTS[way.result.method], *way.cells()), subject, way.remarks)
-        for subject, mine in grouped((way.run.name, way) for way in prompted).items()
-        for way in sorted(mine, key=lambda way: order.index(way.result.method))
+        PaperRow((_PROMPTS[how], *mine[how].cells()), name, mine[how].remarks)
+        for name, mine in tried.items()
+        for how in filter(mine.get, _PROMPTS)
     ]
+    missing = _lacks_norm(tried) if rows else None
     rows += [
         printed(_PROMPTS[row["prompting"]], *_printed_scores(row), section=row["model"])
         for row in published_rows("table_s2")
     ]
     table = PaperTable((PaperColumn("Prompts"), *_SCORES), tuple(rows), _LEGEND)
-    return PARTS.part("Table S2", table=table, missing=_lacks_norm(prompted) if prompted else None)
+    return PARTS.part("Table S2", table=table, missing=missing)
 
 
 def _spread(runs: Sequence[AnyRun]) -> PaperPart:

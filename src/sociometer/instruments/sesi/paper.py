@@ -121,7 +121,7 @@ def _table_1(given: PaperInput, probed: Probed) -> PaperPart:
         facts = given.facts(run)
         scores = (number_in(facts.get(name, "")) for name, _ in _ACADEMIC)
         cells = (*map(Estimate, scores), estimate(run, "accuracy", scale=100))
-        rows.append(PaperRow((run.name, *cells), facts.get("family", ""), remarks_on(run)))
+        rows.append(PaperRow((run.name, *cells), facts.get("family", ""), remarks_on(run), model=run.model))
     rows.sort(key=lambda row: row.section)
     names = [*(name for name, _ in _ACADEMIC), "SI"]
     rows += [
@@ -251,7 +251,8 @@ def _personalities(probed: Probed) -> PaperPart:
         cells = (estimate(runs[name], "accuracy", scale=100) if name in runs else Estimate(None) for name in heads)
         why = "not probed: " + ", ".join(name for name in heads if name not in runs)
         if {*played} - {CONTROL}:
-            rows.append(PaperRow((subject, *cells), remarks=tuple(about), why_empty=why, about=about))
+            model = runs[played[0]].model
+            rows.append(PaperRow((subject, *cells), remarks=tuple(about), why_empty=why, about=about, model=model))
     rows += [
         printed(row["model"], *(Estimate(float(row[name])) for name in ("control", *_PERSONALITIES)))
         for row in published("extended2")

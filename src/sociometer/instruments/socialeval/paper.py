@@ -55,6 +55,7 @@ def _rate_table(given: PaperInput, label: str, task: str, measure: str, facet: s
         PaperRow(
             (run.subject, *(estimate(run, measure, scale=100, **group, language=code) for group, code in places)),
             remarks=remarks_on(run),
+            model=run.model,
         )
         for run in given.of_task(task)
     ]
