@@ -9,6 +9,7 @@ from typing import TypeVar
 
 from sociometer.core.conversation import Sampling, Schema, user
 from sociometer.core.errors import UnreadableRole
+from sociometer.core.language import read_texts
 from sociometer.core.session import Session
 from sociometer.core.settings import PAPER, Settings
 from sociometer.core.source import AuthorsPrompt
@@ -20,29 +21,8 @@ from sociometer.instruments.sage.person.talk import EmotionReply, PersonView, Sp
 from sociometer.reading import read_json
 from sociometer.reading.text import plain
 
-SIMULATOR_FILE, SUBJECT_FILE = "sage/simulator_response.py", "sage/npc_response.py"
 EMOTION, REPLY, TARGET, PLANNING = (f"{PAPER}/{name}" for name in ("emotion", "reply", "target", "planning"))
 OWN, OTHER, SUBJECT_PROMPT = (f"{PAPER}/{name}" for name in ("own", "other", "subject"))
-_TEXTS: tuple[tuple[str, str, str, frozenset[str]], ...] = (
-    (
-        EMOTION,
-        SIMULATOR_FILE,
-        "planning_reply.template",
-        frozenset(("target", "simulator_role", "simulator_scene", "emotion", "dialog_history")),
-    ),
-    (
-        REPLY,
-        SIMULATOR_FILE,
-        "player_reply.template",
-        frozenset(("target", "player_type", "player_topic", "dialog_history", "new_history", "planning", "emotion")),
-    ),
-    (PLANNING, SIMULATOR_FILE, "player_reply.planning", frozenset(("targetcompletion", "activity", "analyse"))),
-    (TARGET, SIMULATOR_FILE, "target_prompt", frozenset()),
-    (OWN, SIMULATOR_FILE, "player_reply.mapping.user", frozenset()),
-    (OTHER, SIMULATOR_FILE, "player_reply.mapping.assistant", frozenset()),
-    (SUBJECT_PROMPT, SUBJECT_FILE, "call_npc.role_system", frozenset()),
-)
-"""Each prompt with the file that has it, its name there, and its placeholders."""
 _FEELING = ("Content", "TargetCompletion", "Activity", "Analyse", "Change")
 _SPEAKING = ("Thinking", "Origin", "Change", "Response")
 _NUMBER = re.compile(r"(?<![\d./^])[+-]?\d{1,6}(?![\d/^]|\.\d)")
@@ -52,8 +32,9 @@ T = TypeVar("T")
 
 def authors_prompts(settings: Settings, tasks: Sequence[str]) -> Iterator[AuthorsPrompt]:
     """Yield all prompts of a dialogue; they are in Chinese, as the official scenarios are."""
-    for name, file, in_file, placeholders in _TEXTS:
-        yield AuthorsPrompt(name, placeholders, file, partial(read_text, name=in_file), language=RELEASED)
+    for name, known in read_texts(Path(__file__).with_suffix(".toml")).items():
+        read, placeholders = partial(read_text, name=known["text"]), frozenset(known.get("placeholders", ()))
+        yield AuthorsPrompt(f"{PAPER}/{name}", placeholders, known["file"], read, language=RELEASED)
 
 
 def read_text(path: Path, *, name: str) -> str:
