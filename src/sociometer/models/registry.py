@@ -5,12 +5,15 @@ import re
 from functools import cache, partial
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
+import msgspec
 from msgspec import Struct, structs
 
 from sociometer.core.conversation import SUBJECT, Identity
 from sociometer.core.errors import NotFound, SociometerError, UsageError, hint, install, unknown
+from sociometer.core.language import read_texts
 from sociometer.core.player import Player
 from sociometer.models.baselines import baseline, baselines
 from sociometer.models.files import file_of, local_models, verified_file
@@ -19,7 +22,7 @@ from sociometer.models.on_ray import pool_of
 from sociometer.models.pool import Servers
 from sociometer.models.presets import ADDRESSES, ModelOptions, Preset, presets
 from sociometer.models.python import PythonPlayer, load_function
-from sociometer.models.recorded import ENDING, Recorded, bundled, load_recording
+from sociometer.models.recorded import Recorded, bundled, load_recording
 from sociometer.models.scripted import read_script
 
 __all__ = ["ModelEntry", "ModelOptions", "describe", "resolve"]
@@ -28,11 +31,6 @@ _ELSEWHERE = (
     "A server with OpenAI's format, such as LiteLLM, is openai/NAME@URL; a provider of Inspect, such as Bedrock, is"
     " inspect/bedrock/NAME."
 )
-_NAMES = {
-    "gpt-": "openai", "chatgpt-": "openai", "o1": "openai", "o3": "openai", "o4-": "openai", "claude-": "anthropic",
-    "gemini-": "google", "deepseek-": "deepseek", "mistral-": "mistral", "grok-": "xai",
-}  # fmt: skip
-"""The providers by how the names of their models begin."""
 _OTHERS = ("local", "hf", "baseline", "scripted", "recorded", "python")
 _ADDRESS = re.compile(r"@(?:[A-Za-z][A-Za-z0-9+.-]*://|[\w.-]+:\d+(?:/|$))")
 GROUP = "sociometer.models"
@@ -103,7 +101,8 @@ def _meant(spec: str) -> str:
         return f"{'local' if spec.lower().endswith('.gguf') else 'hf'}/{spec}"
     found = "local" if spec in local_models() else "baseline" if spec in baselines() else ""
     found = found or ("python" if re.fullmatch(r"[A-Za-z_][\w.]*:\w+", spec) else "")
-    found = found or next((family for begins, family in _NAMES.items() if spec.lower().startswith(begins)), "")
+    begins = _other_models()["begins"].items()
+    found = found or next((family for begin, family in begins if spec.lower().startswith(begin)), "")
     return f"{found}/{spec}" if found else ""
 
 
@@ -171,32 +170,26 @@ def describe() -> tuple[ModelEntry, ...]:
         for name, model in local_models().items()
     ]
     rules = [ModelEntry(f"baseline/{name}", help_, ready=True) for name, help_ in baselines().items()]
-    others = [
-        ModelEntry(
-            "openai/NAME@URL", "any other server with OpenAI's format, such as LiteLLM (http://localhost:4000/v1)"
-        ),
-        ModelEntry("inspect/PROVIDER/NAME", "a provider of Inspect, such as inspect/bedrock/NAME (extra 'inspect')"),
-        ModelEntry("local/PATH.gguf", "your own GGUF file, runs in process"),
-        ModelEntry("hf/OWNER/NAME", "a model on the Hugging Face hub, runs in process in batches (extra 'hf')"),
-        ModelEntry("hf/PATH", "your own folder of weights or GGUF file, runs in process in batches (extra 'hf')"),
-        ModelEntry(
-            "scripted/FILE", "replies from a file: one per line, or JSON lines with reply and match", ready=True
-        ),
-        *(
-            ModelEntry(f"recorded/{name}", f"replies of {what}, recorded on {about.recorded}", ready=True)
-            for name in bundled()
-            for about in (load_recording(name).about,)
-            for what in (about.model.replace("Language model by hand", "a capable, unnamed language model"),)
-        ),
-        ModelEntry(f"recorded/FILE{ENDING}", "replies that tools/record.py wrote", ready=True),
-        ModelEntry("python/MODULE:FUNCTION", "your own Python function", ready=True),
-        *(
-            ModelEntry(f"{family}/NAME", f"a model of an installed package ({point.value})")
-            for family, point in _installed().items()
-            if family != "inspect"
-        ),
+    recordings = [
+        ModelEntry(f"recorded/{name}", f"replies of {what}, recorded on {about.recorded}", ready=True)
+        for name in bundled()
+        for about in (load_recording(name).about,)
+        for what in (about.model.replace("Language model by hand", "a capable, unnamed language model"),)
     ]
-    return (*served, *others[:2], *local, *others[2:5], *rules, *others[5:])
+    installed = [
+        ModelEntry(f"{family}/NAME", f"a model of an installed package ({point.value})")
+        for family, point in _installed().items()
+        if family != "inspect"
+    ]
+    server, weights, file = (
+        msgspec.convert(_other_models()[kind], list[ModelEntry]) for kind in ("server", "weights", "file")
+    )
+    return (*served, *server, *local, *weights, *rules, *recordings, *file, *installed)
+
+
+@cache
+def _other_models() -> dict[str, Any]:
+    return read_texts(Path(__file__).with_name("other_models.toml"))
 
 
 def _named(family: str, name: str) -> str:
