@@ -182,19 +182,6 @@ def _thinking(effort: str) -> dict[str, Any]:
 
 _PATH = "/v1/messages/batches"
 _POLL_SECONDS = 30.0
-_STATUS = {
-    "invalid_request_error": 400,
-    "authentication_error": 401,
-    "billing_error": 402,
-    "permission_error": 403,
-    "not_found_error": 404,
-    "request_too_large": 413,
-    "rate_limit_error": 429,
-    "api_error": 500,
-    "timeout_error": 504,
-    "overloaded_error": 529,
-}
-"""The status that a single request would have had."""
 
 
 class _Batch(Struct, frozen=True):
@@ -287,7 +274,7 @@ class AnthropicBatches:
         if outcome.type != "errored":
             return ended_early("it expired" if outcome.type == "expired" else "it was cancelled")
         body = bytes(outcome.error)
-        error = self._endpoint.refused(status_within(body, _STATUS) or 500, body)
+        error = self._endpoint.refused(status_within(body) or 500, body)
         # A request in a batch that ends with an error is not billed, unless the result says so.
         error.tokens = error.tokens or (0, 0)
         return error

@@ -77,7 +77,7 @@ def speaks_html(body: bytes) -> bool:
     return _HTML.match(body[:2000]) is not None
 
 
-def status_within(body: bytes, named: Mapping[str, int] = _KNOWN["status"]) -> int | None:
+def status_within(body: bytes) -> int | None:
     """The status of an error inside a response of status 200 or its first choice, as some gateways send it, or None."""
     error = _error_in(_decoded(body))
     if not error:
@@ -90,7 +90,7 @@ def status_within(body: bytes, named: Mapping[str, int] = _KNOWN["status"]) -> i
     if isinstance(number, int) and 400 <= number < 600:
         return number
     names = [name.lower() for word in ("code", "type", "status") if isinstance(name := facts.get(word), str)]
-    return next((named[name] for name in names if name in named), 500)
+    return next((_KNOWN["status"][name] for name in names if name in _KNOWN["status"]), 500)
 
 
 def wrong_server(where: str, status: int) -> MachineryError:
