@@ -52,6 +52,14 @@ def test_one_model_never_makes_a_claim_about_most_models_hold(played):
     assert most(played) == ("1 of 2; not baseline/random", "does not hold")
 
 
+def test_a_method_on_a_few_stories_is_not_the_best_of_a_model_that_has_more(played, tmp_path, official_data):
+    source = {"official": True, "data": str(official_data), "settings": {"prompting": "all"}}
+    trial = sm.run("seceu", model="baseline/random", limit=2, store=tmp_path / "s.db", **source)
+    (row,) = own(tables([played[0], trial])["Table 1"])
+    assert row.cells[1].value == pytest.approx(played[0].summary().measure("distance").value)
+    assert row.cells[0] == "baseline/random"
+
+
 def test_another_wording_and_a_repeated_run_have_a_row_of_their_own(played):
     direct = played[0]
     (view,) = paper_runs([direct])
