@@ -154,7 +154,8 @@ class Budgeted:
             usage = None if tokens is None else _countable(Usage(*tokens))
             raise
         except BaseException as raised:
-            waits = asked.lane is not None or isinstance(raised, Stopped)  # who left used no request
+            left = isinstance(raised, Stopped) and raised.cause is StopCause.INTERRUPTED  # a person, before the answer
+            waits = asked.lane is not None or left
             raise
         finally:
             self._progress.in_flight -= 1
