@@ -550,6 +550,8 @@ def test_a_person_who_left_is_no_crash_and_the_study_can_be_opened_again(tmp_pat
     assert f"{name} ended early: left after 2 of 4 items. {again}" in said and "internal error" not in said
     assert run_command(["show", name, "--store", str(path)]) == 0
     assert f"{name} is stopped, 50 % (left after 2 of 4 items)" in " ".join(capsys.readouterr().out.split())
+    assert run_command(["resume", name, "--store", str(path)]) == 2
+    assert "people go on in the browser: sociometer study open spring" in " ".join(capsys.readouterr().err.split())
     (page,) = pages_of(path, f"/run/{run}/")
     assert f"It ended early: left after 2 of 4 items. {again}" in plain(page) and 'class="failure">It' not in page
     assert Words("zh").state("left after 2 of 4 items") == "答完 2 题（共 4 题）后离开"

@@ -213,6 +213,9 @@ class Engine:
             raise UsageError(
                 f"run {record.reference} belongs to a command; to continue it, repeat the command: {command}"
             )
+        if manifest.config.of_people:
+            study = manifest.config.resume_command(record.reference)
+            raise UsageError(f"run {record.reference} belongs to a study, where people go on in the browser: {study}")
         instrument = self._load(record.instrument)
         if instrument.card.version != manifest.instrument_version:
             raise UsageError(

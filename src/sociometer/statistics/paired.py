@@ -144,17 +144,9 @@ def benjamini_hochberg(p_values: ArrayLike) -> Floats:
 
 
 Verdict = Literal[
-    "better",
-    "worse",
-    "differs",
-    "equivalent",
-    "cannot tell",
-    "too few",
-    "both at the top",
-    "both at the best value",
-    "both at chance",
-    "no verdict",
-]
+    "better", "worse", "differs", "equivalent", "cannot tell", "too few", "both at the top", "both at the best value",
+    "both at chance", "no verdict",
+]  # fmt: skip
 
 
 def verdict_of(interval: Interval, better: str, margin: float | None) -> Verdict:

@@ -65,17 +65,9 @@ def _agreement(people: Grades, judged: Grades, places: Sequence[str]) -> tuple[C
 
 
 COLUMNS = (
-    "run",
-    "item",
-    "repeat",
-    "decision",
-    "cards",
-    "dealer_shows",
-    "self_belief",
-    "external_belief",
-    "self_right",
+    "run", "item", "repeat", "decision", "cards", "dealer_shows", "self_belief", "external_belief", "self_right",
     "external_right",
-)
+)  # fmt: skip
 _NEXT_STEP = "Fill in the sheet that 'egosocial grade' wrote."
 _YES_NO = {"y": "y", "yes": "y", "1": "y", "right": "y", "n": "n", "no": "n", "0": "n", "wrong": "n"}
 

@@ -78,12 +78,9 @@ COLUMNS = ("ID", "Type", "Situation", "Question", "Option_0", "Option_1", "Optio
 Ability = Literal["empathy", "social-cognition", "self-presentation", "influence", "concern"]
 ABILITIES: tuple[str, ...] = get_args(Ability)
 CATEGORIES = {
-    "empathy": "consciousness",
-    "social-cognition": "consciousness",
-    "self-presentation": "facility",
-    "influence": "facility",
-    "concern": "facility",
-}
+    "empathy": "consciousness", "social-cognition": "consciousness",
+    "self-presentation": "facility", "influence": "facility", "concern": "facility",
+}  # fmt: skip
 
 
 class Question(Asked, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):

@@ -36,17 +36,10 @@ from sociometer.statistics.agreement import majorities
 from sociometer.statistics.item_values import item_values
 from sociometer.statistics.model_kinds import family_from_name
 
-_ACADEMIC = (
-    ("NQ", "Knowledge"),
-    ("MMLU", "Knowledge"),
-    ("BBH", "Reasoning"),
-    ("WinoGrande", "Reasoning"),
-    ("RACE-h", "Comprehension"),
-    ("DROP", "Comprehension"),
-    ("GSM8K", "Math"),
-    ("MATH", "Math"),
-    ("TruthfulQA", "Safety"),
-)
+_ACADEMIC = {
+    "NQ": "Knowledge", "MMLU": "Knowledge", "BBH": "Reasoning", "WinoGrande": "Reasoning", "RACE-h": "Comprehension",
+    "DROP": "Comprehension", "GSM8K": "Math", "MATH": "Math", "TruthfulQA": "Safety",
+}  # fmt: skip
 _PERSONALITIES = tuple(f"{trait}-{level}" for trait in TRAITS for level in ("high", "low"))
 _DRAWN = {
     "Fig. 3": "factors",
@@ -119,17 +112,17 @@ def _table_1(given: PaperInput, probed: Probed) -> PaperPart:
     rows = []
     for run in _controls(probed):
         facts = given.facts(run)
-        scores = (number_in(facts.get(name, "")) for name, _ in _ACADEMIC)
+        scores = (number_in(facts.get(name, "")) for name in _ACADEMIC)
         cells = (*map(Estimate, scores), estimate(run, "accuracy", scale=100))
         rows.append(PaperRow((run.name, *cells), facts.get("family", ""), remarks_on(run), model=run.model))
     rows.sort(key=lambda row: row.section)
-    names = [*(name for name, _ in _ACADEMIC), "SI"]
+    names = [*_ACADEMIC, "SI"]
     rows += [
         printed(row["model"], *(Estimate(float(row[name])) for name in names), section=row["family"])
         for row in published("table1")
     ]
-    columns = (PaperColumn("Model"), *(PaperColumn(name, group, 1) for name, group in _ACADEMIC))
-    lacking = "" if given.models else _NEEDS_SCORES.format(names=", ".join(name for name, _ in _ACADEMIC))
+    columns = (PaperColumn("Model"), *(PaperColumn(name, group, 1) for name, group in _ACADEMIC.items()))
+    lacking = "" if given.models else _NEEDS_SCORES.format(names=", ".join(_ACADEMIC))
     table = PaperTable((*columns, PaperColumn("SESI", "SI", 1)), tuple(rows))
     return PARTS.part("Table 1", table=table, missing=None if all(row.published for row in rows) else lacking)
 
