@@ -131,6 +131,7 @@ def test_each_note_of_a_curve_is_written_at_its_points_in_its_style():
     chart = curve_chart(points, noted={"worse": "bad", "better": "ink"})
     words = [layer["mark"] for layer in chart["layer"] if layer["mark"]["type"] == "text"]
     assert [(one["text"], one["style"]) for one in words] == [("worse", "bad"), ("better", "ink")]
+    assert words[0]["align"] == {"expr": "datum.x == 1 ? 'left' : 'center'"}, "not on the numbers of the axis"
     assert words[0]["dy"] > 0 > words[1]["dy"], "a word is on the far side of its point from zero"
 
 

@@ -73,7 +73,8 @@ def curve_chart(
     ]
     for note, style in (noted or {}).items():
         if heights := [point.y for point in points if point.note == note]:
-            word = {"type": "text", "fontSize": 11, "text": note, "dy": -12 if heights[0] > 0 else 14}
+            align = {"expr": f"datum.x == {min(point.x for point in points)} ? 'left' : 'center'"}  # not on the axis
+            word = {"type": "text", "fontSize": 11, "text": note, "align": align, "dy": -12 if heights[0] > 0 else 14}
             where: Spec = {"transform": [{"filter": {"field": "note", "equal": note}}], "encoding": {"x": x, "y": y}}
             marks: list[Spec] = [{"type": "point", "size": 80, "filled": True}, word]
             layers += [{**where, "mark": {**mark, "style": style}} for mark in marks]
