@@ -114,6 +114,9 @@ def choose_runs(
     runs += [one for one in groups if instrument in ("", one.instrument)]
     standing = [one for run in runs if subject in ("", run.subject) and (one := _standing(run)) is not None]
     fullest = _fullest(standing, one_kind=one_kind, each_kind=bool(subject))
+    others = _only_others(records, {one.run.instrument for one in fullest}, subject)
+    if not fullest and others:
+        raise UsageError(f"{' '.join(others)} Name the runs that you want.")
     if not fullest:
         what = f" of {instrument}" if instrument else ""
         who = f" with subject '{subject}'" if subject else ""
@@ -121,7 +124,7 @@ def choose_runs(
         raise UsageError(f"the store has no run{what}{who}. Start one with: {start}")
     left_out = _left_out(fullest, standing, [one for one in records if subject in ("", one.subject)])
     notes = _notes(fullest, standing, one_kind=one_kind)
-    return ChosenRuns(tuple(one.run for one in fullest), tuple(notes), tuple(left_out))
+    return ChosenRuns(tuple(one.run for one in fullest), (*notes, *others), tuple(left_out))
 
 
 def choose_by_words(
@@ -309,7 +312,8 @@ def _standing(run: StoredRun) -> _Standing | None:
     """
     manifest, card = run.manifest, run.definition.card
     tasks = set(run.tasks) & set(card.default_tasks(official=manifest.config.official))
-    altered = any(one.makes_another_test(manifest.config.settings.get(one.name)) for one in card.setting)
+    chosen = ((one, manifest.config.settings.get(one.name)) for one in card.setting if not one.form)
+    altered = any(one.makes_another_test(value) for one, value in chosen)  # each form is a kind of runs
     whole = run.record.status is RunStatus.FINISHED
     if not tasks or altered or (not whole if manifest.imported else manifest.given_items or manifest.config.step_of):
         return None
@@ -344,15 +348,15 @@ def _without_trials(standing: Sequence[_Standing]) -> list[_Standing]:
 
 
 def _first_kind(standing: Sequence[_Standing]) -> _Kind:
-    """The kind that most subjects have, then official items, then the most items, then the newest; with a stand-in
-    elsewhere last.
+    """The kind that most subjects have, then official items, usual settings, the most items and the newest; with a
+    stand-in elsewhere last.
     """
 
-    def weight(kind: _Kind) -> tuple[bool, int, bool, int, float]:
+    def weight(kind: _Kind) -> tuple[float, ...]:
         of_kind = [one for one in standing if one.kind == kind]
         subjects, items = len({one.run.subject for one in of_kind}), max(one.items for one in of_kind)
         newest = max(one.run.record.created for one in of_kind)
-        return _is_real(of_kind[0].run), subjects, kind.whose == "official", items, newest
+        return _is_real(of_kind[0].run), subjects, kind.whose == "official", not kind.apart, items, newest
 
     return max(dict.fromkeys(one.kind for one in standing), key=weight)
 
@@ -399,6 +403,16 @@ def _left_out(
         if record.id not in ids and record.instrument in taken:
             why = _why_not_chosen(able.get(record.id), taken[record.instrument])
             yield LeftOut(record.id, record.subject, record.instrument, record.manifest.config.tasks, why)
+
+
+def _only_others(records: Sequence[RunRecord], taken: Collection[str], subject: str) -> list[str]:
+    """For each instrument that is not taken, the runs that do not count as a subject's score."""
+    mine = (one for one in records if one.subject and one.instrument not in taken and subject in ("", one.subject))
+    played = (one for one in mine if not (one.manifest.given_items or one.manifest.config.step_of))
+    return [
+        f"{name}: no run of the unaltered test; left out: {first_of(runs, _MOST_TOLD)}."
+        for name, runs in grouped((one.instrument, one.reference) for one in played).items()
+    ]
 
 
 def _why_not_chosen(one: _Standing | None, chosen: Sequence[_Standing]) -> str:
