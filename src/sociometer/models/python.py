@@ -86,17 +86,19 @@ async def _called(function: Any, given: object) -> Any:
 def name_of(function: Any) -> str:
     """`package.module:function`, which `--model python/…` accepts if the function can be imported.
 
-    An object has the name that a module gives it; one that no module names has that of its class, in `<>`.
+    An object, a lambda and what a function makes have the name that a module gives them; one that no module names has
+    that of its class or its own, in which `<>` shows it.
     """
     if inspect.ismethod(function):
         return f"{name_of(function.__self__)}.{function.__name__}"
-    if hasattr(function, "__qualname__"):
-        return f"{function.__module__}:{function.__qualname__}"
-    made = type(function)
+    own = getattr(function, "__qualname__", "")
+    if own and "<" not in own:
+        return f"{function.__module__}:{own}"
+    made = function if own else type(function)
     modules = sorted(sys.modules.items(), key=lambda one: (one[0] != made.__module__, one[0] == "__main__"))
     named = ((name, *has) for name, module in modules for has in [*getattr(module, "__dict__", {}).items()])
     found = (f"{module}:{name}" for module, name, value in named if value is function)
-    return next(found, f"{made.__module__}:<{made.__qualname__}>")
+    return next(found, f"{made.__module__}:{own or f'<{made.__qualname__}>'}")
 
 
 def load_function(name: str) -> Function:

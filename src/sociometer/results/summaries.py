@@ -158,9 +158,11 @@ def _unread(run: StoredRun, primary: Sequence[Measure]) -> str:
     if few or run.manifest.config.subject.startswith("baseline/"):
         return ""
     scores = [episode.score for task in run.tasks for episode in run.view(task).episodes() if episode.score]
-    asked = run.count_replies() - sum(one.replies.get(AGAIN, 0) for one in scores)
-    if (unread := sum(one.unreadable for one in scores)) >= asked:
-        return "; no reply could be read, so this score says nothing about the model"
+    unread, asked = sum(one.unreadable for one in scores), max(run.count_replies(), len(scores))
+    if all(one.unreadable for one in scores):  # also replies that other runs paid for
+        asked = run.count_heard() - sum(one.replies.get(AGAIN, 0) for one in scores)
+        if unread >= asked:
+            return "; no reply could be read, so this score says nothing about the model"
     return f", {counted(unread, 'unreadable reply', 'unreadable replies')}" * (unread > MANY_UNREADABLE * asked)
 
 
