@@ -9,7 +9,7 @@ from msgspec import structs
 
 from servers.paid import Server
 from sociometer.core.config import Caps, RunConfig
-from sociometer.core.errors import FailureKind, MachineryError, UsageError
+from sociometer.core.errors import FailureKind, MachineryError, StopCause, Stopped, UsageError
 from sociometer.core.instrument import Instrument
 from sociometer.core.stopping import Until
 from sociometer.engine.engine import Engine
@@ -113,6 +113,26 @@ def test_a_run_that_was_stopped_by_a_cap_goes_on_with_its_rule(store, reference)
     assert server.total <= whole.stopping("questions").used - 20 + 8
     again = engine(store, Server("A")).stored(whole.id)
     assert again.rescore().stopping == whole.stopping("questions")
+
+
+def test_a_decided_run_stays_decided_if_its_failed_items_fail_again(store, reference):
+    """The intervals of its own measures allow for the looks, also after a retry in vain."""
+
+    def fail(number, request):
+        place = int(re.search(r"Moment (\d+)", request.messages[-1].content)[1])
+        return MachineryError("down", FailureKind.SERVER_ERROR) if place % 10 == 3 else None
+
+    until = Until("decided", against="main")
+    run = engine(store, Server("A", fail=fail)).run(config(until=until, retries=0)).run
+    shown, seen = run.summary(), run.stopping("questions")
+    assert seen.widen > 1 and seen.verdict == "worse" and run.failures()
+    gone = Server("A", fail=lambda *_: Stopped("no request was answered", StopCause.UNREACHABLE))
+    again = engine(store, gone).resume(run.id)
+    assert again.ending.status == "stopped" and again.ending.reason == "no request was answered"
+    assert (again.run.stopping("questions"), again.run.status) == (seen, "finished")
+    assert again.run.summary() == shown and again.run.failures() == run.failures()
+    healed = engine(store, Server("A")).resume(run.id)
+    assert healed.ending.status == "finished" and not healed.run.failures()
 
 
 def test_a_width_ends_a_run_and_says_of_which_items_it_speaks(store):

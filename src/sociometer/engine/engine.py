@@ -19,6 +19,7 @@ from sociometer.core.conversation import SUBJECT
 from sociometer.core.errors import NeverAnswered, StopCause, StoreError, UsageError, hint
 from sociometer.core.hints import IN_SCRIPT, in_python
 from sociometer.core.instrument import Instrument
+from sociometer.core.measure import Summary
 from sociometer.core.player import Player
 from sociometer.core.server_fields import NONE, ServerFields
 from sociometer.core.stopping import RANKED, StoppingRecord
@@ -293,7 +294,10 @@ class Engine:
         later = plan.config.caps if plan.config.caps != manifest.config.caps else None
         if (now_played := structs.replace(manifest, later_caps=later, roles=roles)) != manifest:
             self.store.runs.update(structs.replace(record, manifest=now_played))
+        decided = self.store.runs.stopping(record)
         self.store.runs.set_status(record.id, RunStatus.PLAYING)
+        for task, seen in decided.items():
+            self.store.runs.set_summary(record.id, task, Summary((), stopping=seen))
         if self.listener:
             self.listener.started(record.id, progress)
         ending, status = Ending(RunStatus.STOPPED, "ended by an internal error"), None
@@ -313,7 +317,9 @@ class Engine:
                 raise NeverAnswered(ending.reason) from runner.raised
             journal.end_allowance(record.id)
             await _in_thread(self.store.flush)
-            await _in_thread(self.summarise, plan, runner.stopping)
+            if decided and ending.status is not RunStatus.FINISHED:  # a retry in vain: what a rule has ended stays so
+                status = RunStatus.FINISHED
+            await _in_thread(self.summarise, plan, decided if status else runner.stopping)
             if runner.stopping and ending.status is RunStatus.FINISHED:  # failures that do not count are not told
                 ended = structs.replace(record, status=ending.status)
                 progress.failed = Counter(self.store.episodes.failures(record.id, self.store.runs.uncounted(ended)))
@@ -331,7 +337,7 @@ class Engine:
                 self.listener.ended(record.id, ending)
             # After the summaries, so that a run that is killed before has none that could be out of date.
             with contextlib.suppress(StoreError):
-                why = f"only shard {plan.config.shard} was played" if status else ending.reason
+                why = f"only shard {plan.config.shard} was played" if status is RunStatus.STOPPED else ending.reason
                 self.store.runs.set_status(record.id, status or ending.status, why=why)
         await _in_thread(self.store.flush)
         return PlayedRun(self.stored(record.id), ending, progress)
