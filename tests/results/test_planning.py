@@ -158,6 +158,25 @@ def test_a_plan_names_the_stored_runs_of_its_spread_and_how_far_they_differ(tmp_
     )
 
 
+def test_a_plan_takes_no_run_without_a_score_and_no_model_twice(tmp_path, capsys):
+    """Two runs of the same answers differ nowhere, and would promise that fewer items are enough."""
+    store = tmp_path / "s.db"
+
+    def points(given, times):
+        said = iter([given] * times)
+        return lambda messages: next(said, "I do not know.")
+
+    answers = {"one": "4 3 2 1", "same": "4 3 2 1", "two": "1 2 3 4", "mute": "4 3 2 1", "still": "4 3 2 1"}
+    for name, given in answers.items():
+        times = 12 if name in ("mute", "still") else 1000
+        run = sm.run("seceu", points(given, times), store=store, name=name, label=name)
+        assert (run.status, "FAILED" in str(run.summary().notes)) == ("finished", times == 12)
+    capsys.readouterr()
+    assert run_command(["plan", "seceu", "--store", str(store)]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "the median of 2 pairs of stored runs (two, same, one)" in said
+
+
 def test_a_plan_warns_where_the_same_family_was_at_the_top_before(tmp_path, capsys):
     store, model = tmp_path / "s.db", "recorded/by-hand-careful"
     items = [one.item for one in matching(load_recording("by-hand-careful"), load, "sesi").items]

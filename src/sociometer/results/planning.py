@@ -116,8 +116,8 @@ def spread_of(
 ) -> Spread | None:
     """The spread of a task's primary measure; None if it has none that is a mean over items.
 
-    It comes from the newest finished runs of different subjects on the same items, baselines and other stand-ins left
-    out, else from people's spread on an item, else from an assumption. With `against`, only pairs with that run count.
+    It comes from the newest finished runs of different subjects on the same items, those without a score and stand-ins
+    left out, else from people's spread on an item, else from an assumption. With `against` only pairs with it count.
     """
     measure = instrument.card.primary_of(task)
     if measure is None:
@@ -133,7 +133,8 @@ def spread_of(
         if whole and real and run.manifest.config.until is None and (len(runs) < _MOST_RUNS or run.id == against):
             runs[run.subject] = run if run.id == against else runs.get(run.subject, run)
     headline = instrument.task(task).headline
-    tables = {run.id: item_values(headline(run.view(task)), measure.value) for run in runs.values()}
+    views = {run.id: headline(run.view(task)) for run in runs.values()}
+    tables = {run: item_values(view, measure.value) for run, view in views.items() if not view.failed}
     chosen = [pair for pair in combinations(tables.items(), 2) if against not in tables or against in dict(pair)]
     found = {(a, b): pair for (a, one), (b, two) in chosen if (pair := _pair(measure, one, two)) is not None}
     if pairs := tuple(found.values()):
@@ -166,13 +167,15 @@ def spread_of(
 
 
 def _pair(measure: MeasureCard, one: dict[str, ItemValue], two: dict[str, ItemValue]) -> Spread | None:
-    """The spread of two runs; without repeats, half of it counts as chance."""
+    """The spread of two runs, half of it by chance without repeats; None for a model that was played twice."""
     shared = shared_items((one, two))
     if len(shared.items) < _FEWEST:
         return None
     found = shared_differences(measure, (one, two), shared, range(len(shared.items))).summary()
     within = [_chance([table[name] for name in shared.items]) for table in (one, two)]
     square = found.square if found.binary else found.deviation**2
+    if not square:
+        return None
     if None in within:
         chance = square * _BY_CHANCE
         return Spread(square - chance, chance, found.items / found.worth, "", found.binary)
