@@ -171,12 +171,12 @@ class _Side(Struct, frozen=True):
     items: RunItems
 
     def of(self, measure: MeasureCard) -> "_Side":
-        """This side with what the measure is a mean over: its items, or its pairs of items."""
-        if not measure.pairs_of:
-            return self
-        has = self.candidate.summary.find(measure.name) is not None
-        found = read_pairs(self.items, measure.pairs_of, measure.value)
-        return structs.replace(self, items=found if has else RunItems({measure.value: {}}, 0))
+        """This side with what the measure is a mean over, its items or pairs of items; none if its run lacks it."""
+        summary = self.candidate.summary
+        if summary.find(measure.name) is None and (measure.pairs_of or summary.measures):
+            return structs.replace(self, items=RunItems({measure.value: {}}, 0))
+        pairs = measure.pairs_of and read_pairs(self.items, measure.pairs_of, measure.value)
+        return structs.replace(self, items=pairs or self.items)
 
 
 class _Pair(Struct, frozen=True):

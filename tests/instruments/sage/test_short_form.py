@@ -80,7 +80,10 @@ def test_short_talks_are_never_compared_with_full_ones(play):
     code, out, _ = play("compare", "cold-short", "warm-short")
     assert code == 0 and "warm (short form)" in out and "cold (short form)" in out
     _, out, _ = play("compare sage")
-    assert "cold (short form)" not in out
+    assert "cold (short form)" in out and "warm (short form)" in out, "the form that most subjects have"
+    assert "Left out: warm (" in out and "another --form" in out
+    sides = play("compare", "cold-short", "warm-short")[1]
+    assert "Success" not in sides and "Failure" not in sides, "they need full talks"
     _, out, _ = play("sage simulators", "warm-full", "warm-short")
     assert "vllm/person#1 (short form) is stricter than vllm/person#1" in out, (
         "another scale, linked like another simulator's"
