@@ -31,17 +31,10 @@ __all__ = [
 ]  # fmt: skip
 
 _ELSEWHERE = {
-    "ChosenRuns": "results.choice",
-    "CommandContext": "core.command",
-    "Comparisons": "results.runs",
-    "Gate": "results.runs",
-    "Rankings": "results.runs",
-    "Reply": "core.conversation",
-    "RunEvent": "engine.progress",
-    "RunOptions": "engine.run_options",
-    "SociometerError": "core.errors",
-    "StoredRun": "store.stored_run",
-}
+    "ChosenRuns": "results.choice", "CommandContext": "core.command", "Comparisons": "results.runs",
+    "Gate": "results.runs", "Rankings": "results.runs", "Reply": "core.conversation", "RunEvent": "engine.progress",
+    "RunOptions": "engine.run_options", "SociometerError": "core.errors", "StoredRun": "store.stored_run",
+}  # fmt: skip
 
 
 def __getattr__(name: str) -> object:

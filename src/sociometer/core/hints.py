@@ -15,14 +15,9 @@ from msgspec import Struct
 _WITHOUT_STORE = (("get",), ("help",), ("list",), ("paper", "reproduce"), ("store", "copy"))
 """The commands that work on no store, or name theirs."""
 _FUNCTIONS = {
-    "runs": "runs",
-    "list": "list_instruments",
-    "list models": "list_models",
-    "run": "run",
-    "resume": "resume",
-    "show": "get_run",
-    "compare": "compare",
-}
+    "runs": "runs", "list": "list_instruments", "list models": "list_models", "run": "run", "resume": "resume",
+    "show": "get_run", "compare": "compare",
+}  # fmt: skip
 """What does the same in Python, after `import sociometer as sm`."""
 _LISTS = {"code": "code", "task": "tasks"}
 IN_SCRIPT = re.compile("python/(__main__:|.*<)")  # a function of a script or notebook, a lambda, one inside another

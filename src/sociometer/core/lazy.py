@@ -7,13 +7,9 @@ from typing import Any
 from sociometer.core.errors import UsageError, install
 
 PACKAGES = {
-    "inspect": "inspect_ai",
-    "lm-eval": "lm_eval",
-    "frame": "pyarrow",
-    "verifiers": "verifiers",
-    "local": "xllamacpp",
+    "inspect": "inspect_ai", "lm-eval": "lm_eval", "frame": "pyarrow", "verifiers": "verifiers", "local": "xllamacpp",
     "hf": "torch",
-}
+}  # fmt: skip
 """The module that each extra is for."""
 
 

@@ -160,17 +160,10 @@ class NamePlace(Struct, frozen=True, rename=lambda field: f"name_{field}"):
 
 
 _TRIED = (
-    NamePlace(10, -7, "left"),
-    NamePlace(-10, -7, "right"),
-    NamePlace(10, 9, "left"),
-    NamePlace(-10, 9, "right"),
-    NamePlace(0, -16, "center"),
-    NamePlace(0, 18, "center"),
-    NamePlace(10, -21, "left"),
-    NamePlace(-10, -21, "right"),
-    NamePlace(10, 23, "left"),
-    NamePlace(-10, 23, "right"),
-)
+    NamePlace(10, -7, "left"), NamePlace(-10, -7, "right"), NamePlace(10, 9, "left"), NamePlace(-10, 9, "right"),
+    NamePlace(0, -16, "center"), NamePlace(0, 18, "center"), NamePlace(10, -21, "left"), NamePlace(-10, -21, "right"),
+    NamePlace(10, 23, "left"), NamePlace(-10, 23, "right"),
+)  # fmt: skip
 
 
 def place_names(names: Sequence[str], xs: Sequence[float], ys: Sequence[float]) -> list[NamePlace]:

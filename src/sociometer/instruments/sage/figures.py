@@ -323,14 +323,7 @@ def captioned(figure: Figure, caveats: Sequence[str]) -> Figure:
 
 
 _DRAWERS: dict[str, Callable[[Sequence[AnyRun]], Iterator[Figure]]] = {
-    "dialogue": _talks,
-    "rejudge": _rejudge,
-    "relationship": _relationship,
-    "strategies": _strategies,
-    "coordinate": _coordinate,
-    "hard-talks": _hard_talks,
-    "candour": _candour,
-    "practice": _practice,
-    "return": _return,
+    "dialogue": _talks, "rejudge": _rejudge, "relationship": _relationship, "strategies": _strategies,
+    "coordinate": _coordinate, "hard-talks": _hard_talks, "candour": _candour, "practice": _practice, "return": _return,
     "stability": _stability,
-}
+}  # fmt: skip

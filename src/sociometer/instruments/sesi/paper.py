@@ -42,14 +42,9 @@ _ACADEMIC = {
 }  # fmt: skip
 _PERSONALITIES = tuple(f"{trait}-{level}" for trait in TRAITS for level in ("high", "low"))
 _DRAWN = {
-    "Fig. 3": "factors",
-    "Fig. 4a": "personality",
-    "Fig. 4b": "gender",
-    "Fig. 4c": "roles",
-    "Fig. 4d": "person",
-    "Extended Data Fig. 2": "intelligence",
-    "Extended Data Fig. 3": "prompt-types",
-}
+    "Fig. 3": "factors", "Fig. 4a": "personality", "Fig. 4b": "gender", "Fig. 4c": "roles", "Fig. 4d": "person",
+    "Extended Data Fig. 2": "intelligence", "Extended Data Fig. 3": "prompt-types",
+}  # fmt: skip
 """The figures of the paper that a probe draws."""
 PARTS = PaperParts(Path(__file__).parent)
 _NEEDS_SCORES = "It needs scores on other benchmarks: --models FILE with a column for each ({names})."

@@ -22,13 +22,9 @@ CHANCE_TOLERANCE = 0.10
 OWN_SPREAD, DEALER_SPREAD = 0.32810, 0.09628
 """The standard deviation of both chances over all first decisions, which is the error of the best constant answer."""
 BEST_CONSTANT = {
-    "own_total": 0.103,
-    "own_kind": 0.851,
-    "own_bust_percent": 0.361,
-    "open_card_value": 0.308,
-    "dealer_bust_percent": 0.752,
-    "dealer_final_total": 0.551,
-}
+    "own_total": 0.103, "own_kind": 0.851, "own_bust_percent": 0.361, "open_card_value": 0.308,
+    "dealer_bust_percent": 0.752, "dealer_final_total": 0.551,
+}  # fmt: skip
 """How often the best constant answer is right over all deals: 20, hard, 10 %, 10, 30.5 % and 20."""
 _NUMBER = re.compile(r"\s*(\d{1,3}(?:\.\d{1,4})?)\s*(%|percent)?\s*(?:points?)?\s*", re.IGNORECASE)
 LOWEST_SKILL = -1.0
