@@ -208,9 +208,25 @@ def test_print_shows_the_score_and_hints_are_python(store):
     assert len(sm.runs(store=str(store))) == 1
 
 
-def test_a_function_that_gives_no_text_ends_the_run_at_once(store):
-    with pytest.raises(UsageError, match="returned a int; it must return a string or a Reply"):
-        sm.run("sesi", model=lambda messages: 7, limit=3, store=store)
+def test_a_function_that_sometimes_gives_no_text_plays_to_the_end(store):
+    def forgetful(messages):
+        return None if len(messages[-1]["content"]) % 2 else "A"
+
+    run = sm.run("sesi", model=forgetful, limit=12, store=store)
+    assert run.status == "finished" and 0 < run.failures()["python error"] < 12
+
+
+def test_a_function_that_never_gives_a_text_ends_the_run_and_is_not_called_for_every_item(store):
+    calls = []
+
+    def number(messages):
+        calls.append(messages)
+        return 7
+
+    for more in ({"limit": 3}, {"in_flight": 4}):
+        with pytest.raises(NeverAnswered, match="returned a int; it must return a string or a Reply"):
+            sm.run("sesi", model=number, store=store, **more)
+    assert len(calls) < 40
 
 
 @pytest.mark.parametrize("model", [lambda: "A", lambda messages, tools: "A"])
