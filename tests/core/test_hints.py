@@ -249,6 +249,11 @@ def test_a_command_is_quoted_and_names_the_store_that_the_user_named():
         assert hint("check", "run.sociometer") == "sociometer check run.sociometer", "a file needs no store"
         assert shlex.split(hint("check store"))[-2:] == ["--store", "my runs.db"]
     assert hint("runs") == "sociometer runs"
+    with called(python=True):
+        use_store("my runs.db")
+        line = hint("store delete", "a run")
+        assert shlex.split(line)[1:] == ["store", "delete", "a run", "--store", "my runs.db"], "Python has no such call"
+        assert hint("get data sesi") == "sociometer get data sesi"
 
 
 def test_a_run_of_a_function_that_only_python_can_give_is_resumed_in_python():

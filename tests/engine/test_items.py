@@ -19,6 +19,12 @@ def test_another_seed_draws_another_sample():
     assert list(sample(lambda: ITEMS, 20, seed=1)) != list(sample(lambda: ITEMS, 20, seed=2))
 
 
+def test_a_sample_has_the_items_of_any_smaller_one_and_is_no_beginning_of_the_order_of_play():
+    sixty = {item.id for item in sample(lambda: ITEMS, 60, seed=1)}
+    assert {item.id for item in sample(lambda: ITEMS, 40, seed=1)} < sixty
+    assert 20 <= len(sixty & {f"i{place}" for place in order_of_play(100, 1)[:60]}) < 60
+
+
 def test_a_limit_beyond_the_items_gives_all():
     assert list(sample(lambda: ITEMS, 1000, seed=0)) == ITEMS
 

@@ -4,6 +4,7 @@ import json
 import re
 
 import sociometer as sm
+from servers.faults import Fault
 from servers.openai import OpenAIServer
 from sociometer.cli.main import run_command
 from sociometer.reporting.content import gather
@@ -53,6 +54,17 @@ def test_filtered_replies_are_wrong_answers_not_failures(tmp_path, capsys):
         code, played, _ = run(capsys, server, tmp_path / "s.db", "run", "sesi", "--limit", "5")
     accuracy = next(one for one in played["summaries"]["questions"]["measures"] if one["name"] == "accuracy")
     assert (code, accuracy["items"], accuracy["value"], accuracy["unreadable"]) == (0, 5, 0, 5)
+    assert any("5 filtered" in note for note in played["summaries"]["questions"]["notes"])
+
+
+def test_requests_that_a_content_filter_rejects_stay_in_the_score(tmp_path, capsys):
+    with OpenAIServer() as server:
+        server.fault_of = lambda number: (
+            Fault(400, "The prompt was filtered.", "content_filter") if number % 2 else None
+        )
+        _, played, _ = run(capsys, server, tmp_path / "s.db", "run", "sesi", "--limit", "10", "--no-second-question")
+    accuracy = next(one for one in played["summaries"]["questions"]["measures"] if one["name"] == "accuracy")
+    assert (accuracy["items"], accuracy.get("errors", 0), accuracy["unreadable"]) == (10, 0, 5)
     assert any("5 filtered" in note for note in played["summaries"]["questions"]["notes"])
 
 

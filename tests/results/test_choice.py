@@ -111,8 +111,11 @@ def test_runs_with_the_options_in_another_order_are_neither_ranked_nor_compared_
     ranked = sm.compare("all", store=tmp_path / "s.db").ranking()
     assert {one.subject for one in ranked.boards[0].standings} == {"n0", "n1", "n2"}
     assert any(line.endswith(": another --shuffle") for line in ranked.boards[0].left_out)
+    differ = "they differ in the setting 'shuffle': False and True"
     assert run_command(["compare", "n0", "n3", *store]) == 2
-    assert "cannot be compared: they differ in the setting 'shuffle': False and True" in capsys.readouterr().err
+    assert f"n0 and n3 cannot be compared: {differ}" in capsys.readouterr().err
+    assert run_command(["compare", "n0", "n3", "--fail-if", "worse", *store]) == 1
+    assert f"n0 and n3 on seceu/feelings: {differ}" in " ".join(capsys.readouterr().err.split())
 
 
 def test_a_set_of_ones_own_in_the_official_layout_is_not_called_official(tmp_path, official_data):

@@ -63,7 +63,7 @@ def test_what_is_not_comparable_is_refused_with_the_reason(other, reason):
     (found,) = compare([first, fake_run("B", values, **told)])
     assert reason in found.refused
     assert found.measures == ()
-    assert "cannot be compared" in found.sentence
+    assert found.sentence == f"A and B cannot be compared: {found.refused}.", "the reason names A's value first"
 
 
 def test_runs_of_different_tasks_leave_nothing_to_compare():

@@ -8,6 +8,7 @@ from fake_runs import card, fake_run, summarised_run
 from sociometer.core.card import MeasureCard
 from sociometer.core.errors import UsageError
 from sociometer.core.measure import Interval, Measure, PublishedFigure, Summary
+from sociometer.reporting.rankings import rankings
 from sociometer.results.comparison import compare
 from sociometer.results.leaderboard import (
     leaderboard,
@@ -76,8 +77,13 @@ def test_runs_that_cannot_be_compared_do_not_make_one_table_of_a_test():
     assert found.subjects == ("A", "C")
     assert found.notes == (
         "F: FAILED (5 of 20)",
-        "B: not comparable with A, they have different models in the role simulator: x and y",
+        "B: not comparable with A, they have different models in the role simulator: y and x",
         "settings of A and C differ in prompting: not set and steps",
+    )
+    known = Summary((Measure("accuracy", 0.5, items=20),))
+    (ranked,) = rankings([structs.replace(run, summary=known) for run in runs])
+    assert ranked.unranked["B"] == (
+        "cannot be compared with A: they have different models in the role simulator: y and x"
     )
     with pytest.raises(UsageError, match=r"no run can be used for reliability: F: FAILED"):
         task_reliability([structs.replace(judged("F", "y"), failed="FAILED")])

@@ -150,6 +150,14 @@ def test_what_comes_with_the_link_is_named_apart_from_what_people_write(tmp_path
     assert said.replace("‖", "") in text and ("From your link" in text) == ("‖" in said)
 
 
+def test_a_consent_page_in_chinese_denies_no_more_than_the_english_one(tmp_path):
+    options = ("--language", "zh", "--limit", "1", "--ask", "PROLIFIC_PID; panel")
+    with OpenStudy(tmp_path / "s.db", "seceu", *options) as opened:
+        text = plain(opened.person().get(f"{opened.link}?PROLIFIC_PID=a").text)
+    assert "我们不会询问你的姓名或地址。" in text and "从你的链接中读取：PROLIFIC_PID。" in text
+    assert "任何个人信息" not in text, "the id of the panel is stored"
+
+
 def test_every_end_has_its_completion_code(tmp_path, capsys):
     asks = ("--ask", "Age; number 16..99; only 18..65", "--completion", CODES, "--attention", "1")
     with OpenStudy(tmp_path / "s.db", "sesi", "--limit", "1", *asks) as opened:

@@ -75,8 +75,8 @@ def hint(first: str, *more: object) -> str:
         return f"sm.study({words[2]!r}{place}).{_OF_A_STUDY[words[1]]}"
     storeless = any(words[: len(one)] == one for one in _WITHOUT_STORE)
     storeless |= words[0] == "check" and words[1:2] not in ((), ("store",))  # an instrument, or a file of a run
-    where = () if storeless else caller.options
-    return shlex.join(("sociometer", *words, *where))
+    options = caller.options or (("--store", caller.store) if caller.store else ())  # Python gives a store without one
+    return shlex.join(("sociometer", *words, *(() if storeless else options)))
 
 
 def install(extra: str) -> str:

@@ -52,7 +52,7 @@ class PythonPlayer(Player):
             return said
         if not isinstance(said, str):
             message = f"{self.identity.name} returned a {type(said).__name__}; it must return a string or a Reply."
-            raise MachineryError(message, FailureKind.PYTHON_ERROR, fatal=True)
+            raise MachineryError(message, FailureKind.PYTHON_ERROR)
         return Reply(said)
 
 

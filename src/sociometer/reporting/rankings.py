@@ -69,7 +69,7 @@ def _of_task(members: Sequence[AnyRun]) -> Iterable[Ranking]:
     several, companies = [group for group in groups if len(group) > 1], {company_of(one) for one, *_ in groups}
     for group in several:
         alone = {
-            other.subject: f"cannot be compared with {group[0].subject}: {why_not_comparable(group[0], other)}"
+            other.subject: f"cannot be compared with {group[0].subject}: {why_not_comparable(other, group[0])}"
             for (other, *rest) in groups
             if not rest
         }

@@ -122,7 +122,7 @@ def comparable(
                 reason = NO_SCORED_ITEM
             elif once and who in [one.name or one.subject for one, _, _ in kept]:
                 reason = f"another run of {who}; only one run per subject counts"
-            elif kept and (why := why_not_comparable(kept[0][0], candidate, (kept[0][1], table))):
+            elif kept and (why := why_not_comparable(candidate, kept[0][0], (table, kept[0][1]))):
                 reason = f"not comparable with {kept[0][0].subject}, {why}"
             else:
                 kept.append((candidate, table, read))

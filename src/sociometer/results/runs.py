@@ -296,7 +296,8 @@ def _failure(one: Comparison, runs: Mapping[str, StoredRun], no_worse: bool) -> 
     both = (runs[one.first_run], runs[one.second_run]) if lost else ()
     again = [run.manifest.config.resume_command(run.reference) for run in both if run.failures()]
     retry = f" To retry the failed items: {' and '.join(again)}" if again else ""
-    return f"{one.second} against {one.first} on {one.where}: {said}.{retry}" if why else ""
+    pair = f"{one.first} and {one.second}" if one.refused else f"{one.second} against {one.first}"
+    return f"{pair} on {one.where}: {said}.{retry}" if why else ""
 
 
 def _loss(one: Comparison, no_worse: bool) -> str:

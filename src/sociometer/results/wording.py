@@ -25,7 +25,7 @@ POWER_TERMS = "80 % power, paired by item"
 def overall_sentence(comparison: Comparison) -> str:
     """The verdicts on the primary measures, without those on groups."""
     if comparison.refused:
-        return f"{comparison.second} and {comparison.first} cannot be compared: {comparison.refused}."
+        return f"{comparison.first} and {comparison.second} cannot be compared: {comparison.refused}."
     primary = _primary(comparison)
     whole = [_whole(row, comparison, named=len(primary) > 1) for row in primary]
     return sentence("; ".join((*whole, *comparison.unread)), (comparison.second, comparison.first))
