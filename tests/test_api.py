@@ -385,6 +385,27 @@ def test_a_named_run_of_a_function_is_repeated_with_a_revision_and_without_one_t
     assert said.endswith("revision='1'")
 
 
+def test_a_name_whose_run_had_another_file_of_the_function_is_told_so(store, tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(tmp_path)
+    file = tmp_path / "edited_agent.py"
+    file.write_text("def answer(messages):\n    return 'A'\n")
+    given = {"model": "python/edited_agent:answer#1", "name": "new", "store": store}
+    run = sm.run("sesi", limit=2, **given)
+    file.write_text(file.read_text() + "# unrelated\n")
+    said = rf"run {run.id}, which differs in the file of python/edited_agent:answer#1 \(its checksum\); see it with"
+    with pytest.raises(UsageError, match=said):
+        sm.run("sesi", limit=2, **given)
+    with pytest.raises(UsageError, match=r"edited_agent:answer#1 \(its checksum\) and limit \(2, now 3\);"):
+        sm.run("sesi", limit=3, **given)
+    with pytest.raises(UsageError, match=r"edited_agent:answer#1 \(its checksum\) and label; see it"):
+        sm.run("sesi", limit=2, label="mine", **given)
+    given |= {"model": "baseline/first", "name": "other"}
+    run = sm.run("sesi", limit=2, **given)
+    monkeypatch.setattr("sociometer.core.prompts.Prompts.digest", lambda *_: "0" * 64)
+    with pytest.raises(UsageError, match=rf"run {run.id}, which differs in prompts; see it with"):
+        sm.run("sesi", limit=2, **given)
+
+
 def test_no_address_and_no_folder_is_part_of_a_name(store, openai_server, tmp_path, capsys):
     script = tmp_path / "xq-my-folder" / "answers.txt"
     script.parent.mkdir()

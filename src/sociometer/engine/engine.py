@@ -28,7 +28,7 @@ from sociometer.core.words import listed, visible
 from sociometer.engine.batches.batches import batch_endpoints, held_requests
 from sociometer.engine.budget import Budget
 from sociometer.engine.estimate import work_of
-from sociometer.engine.plan import Plan, ReadLists, ReadPlan, StoredPlan, make_plan
+from sociometer.engine.plan import COUNTED_FACTS, Plan, ReadLists, ReadPlan, StoredPlan, make_plan
 from sociometer.engine.progress import Callback, Progress, RunEvent
 from sociometer.engine.run_options import model_spec
 from sociometer.engine.runner import Ending, Runner
@@ -436,14 +436,19 @@ def _why_new(plan: ReadPlan, then: Manifest) -> tuple[str, str]:
     """Why a plan does not continue the run that has its name, and what to change so that it does."""
     unsure = [role for role, binding in plan.bindings.items() if not binding.player.identity.certain]
     if plan.hash_of(then) != plan.config_hash:
-        before, now = then.config.counted, plan.manifest.config.counted
+        before, now = then.config.counted, (made := plan.manifest).config.counted
         differ = [name for name in {**before, **now} if before.get(name) != now.get(name)]
-        alone = differ == ["label"] and not unsure
+        pairs = [(one, made.roles[role]) for role, one in then.roles.items() if role in made.roles]
+        code = [one.spec for one, new in pairs if one.spec == new.spec and one.code_digest != new.code_digest]
+        alone = differ == ["label"] and not unsure and not code
         again = f" only, so repeat it with --label {shlex.quote(then.config.label)}" if alone else ""
         for nth, name in enumerate(differ):
             if all(isinstance(one.get(name), str | int) and one[name] != "" for one in (before, now)):
                 differ[nth] += f" ({before[name]}, now {now[name]})"
-        return f", which differs in {listed(differ, 3) or 'its items, prompts or versions'}{again}", ""
+        differ = [f"the file of {spec} (its checksum)" for spec in code] + differ
+        facts = [name for name in COUNTED_FACTS if getattr(then, name) != getattr(made, name)]
+        differ = differ or [name.removesuffix("_digest").replace("_", " ") for name in facts]
+        return f", which differs in {listed(differ, 3) or 'its items'}{again}", ""
     same = " of the same command, which is not continued: "
     if plan.config.fresh or not unsure:
         return f"{same}'fresh' asks for a new run", ""
