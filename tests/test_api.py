@@ -406,6 +406,33 @@ def test_a_name_whose_run_had_another_file_of_the_function_is_told_so(store, tmp
         sm.run("sesi", limit=2, **given)
 
 
+def test_functions_that_one_factory_made_keep_their_replies_apart(store, tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(tmp_path)
+    made = "def always(letter):\n    def answer(messages):\n        return letter\n    return answer\n\n\n"
+    (tmp_path / "made_agents.py").write_text(made + "a, c = always('A'), always('C')\n")
+    for name in ("a", "c"):
+        run = sm.run("sesi", f"python/made_agents:{name}#1", limit=4, store=store)
+        assert run.subject == f"python/made_agents:{name}#1"
+        assert {"ABCD"[episode.outcome.picked] for episode in run.episodes()} == {name.upper()}
+
+
+@pytest.mark.parametrize("at_once", [2, 500])
+def test_a_run_of_stored_replies_counts_those_that_could_not_be_read(store, monkeypatch, at_once):
+    """The larger run paid for the replies; the smaller one has none of its own."""
+    monkeypatch.setattr("sociometer.store.stored_run._READ_AT_ONCE", at_once)
+
+    def half(messages):
+        return "A" if len(messages[-1]["content"]) % 2 else "I do not know."
+
+    def silent(messages):
+        return "I do not know."
+
+    for answer, said in ((half, "unreadable repl"), (silent, "no reply could be read")):
+        given = {"model": answer, "revision": "1", "store": store, "second_question": False}
+        for limit in (9, 6):
+            assert said in str(sm.run("sesi", limit=limit, **given)).splitlines()[0]
+
+
 def test_no_address_and_no_folder_is_part_of_a_name(store, openai_server, tmp_path, capsys):
     script = tmp_path / "xq-my-folder" / "answers.txt"
     script.parent.mkdir()

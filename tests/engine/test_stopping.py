@@ -116,7 +116,7 @@ def test_a_run_that_was_stopped_by_a_cap_goes_on_with_its_rule(store, reference)
 
 
 def test_a_decided_run_stays_decided_if_its_failed_items_fail_again(store, reference):
-    """The intervals of its own measures allow for the looks, also after a retry in vain."""
+    """After a failed retry too, the intervals of its own measures allow for the looks."""
 
     def fail(number, request):
         place = int(re.search(r"Moment (\d+)", request.messages[-1].content)[1])

@@ -193,3 +193,16 @@ def test_an_item_that_is_asked_in_several_ways_counts_once(tmp_path, capsys):
     capsys.readouterr()
     assert run_command(["compare", "all", *store]) == 0
     assert f"baseline/first {newest.id} (12 bundled items)" in " ".join(capsys.readouterr().err.split())
+
+
+def test_all_names_a_test_of_which_only_altered_runs_are_stored(tmp_path, capsys):
+    store = ["--store", str(tmp_path / "s.db")]
+    altered = ["run", "sesi", "--wording", "answer", "--limit", "4", "--name", "other", "--quiet"]
+    assert run_command([*altered, "--model", "baseline/random", *store]) == 0
+    capsys.readouterr()
+    assert run_command(["report", "all", "--to", str(tmp_path / "r.html"), *store]) == 2
+    said = "sesi: no run of the unaltered test; left out: other."
+    assert f"{said} Name the runs that you want." in " ".join(capsys.readouterr().err.split())
+    assert run_command(["run", "seceu", "--limit", "4", "--model", "baseline/random", "--quiet", *store]) == 0
+    assert run_command(["report", "all", "--to", str(tmp_path / "r.html"), *store]) == 0
+    assert said in " ".join(capsys.readouterr().err.split())

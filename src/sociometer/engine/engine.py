@@ -317,7 +317,7 @@ class Engine:
                 raise NeverAnswered(ending.reason) from runner.raised
             journal.end_allowance(record.id)
             await _in_thread(self.store.flush)
-            if decided and ending.status is not RunStatus.FINISHED:  # a retry in vain: what a rule has ended stays so
+            if decided and ending.status is not RunStatus.FINISHED:  # the retry failed; the verdict of the rule stays
                 status = RunStatus.FINISHED
             await _in_thread(self.summarise, plan, decided if status else runner.stopping)
             if runner.stopping and ending.status is RunStatus.FINISHED:  # failures that do not count are not told

@@ -349,7 +349,7 @@ def _caveats(content: ReportContent, models: Sequence[str], *, read: bool) -> tu
             tasks = [f"“{title}”" for one in lines if (title := titles[one.instrument, one.task]) != test]
             on = f" on {test}{f' ({listed(tasks, NAMED)})' if tasks else ''}" * (len(titles) > 1)
             told.append(_unread(lines, who + on))
-        more = f" (and so for {counted(len(told) - NAMED, 'other')})" * (len(told) > NAMED)
+        more = f" (the same holds for {counted(len(told) - NAMED, 'other')})" * (len(told) > NAMED)
         return [], [listed(told[:NAMED]) + more]
     one_test = len(content.chapters) == 1  # of several tests, each stands next to its own numbers
     return [], [chapter.caveat for chapter in content.chapters if chapter.caveat and one_test]

@@ -27,7 +27,7 @@ from sociometer.store.runs import RunSearch
 from sociometer.store.store import Store
 
 _MOST_RUNS = 1000
-_MOST_HEARD = 500
+_READ_AT_ONCE = 500
 _FOR_USERS = {
     "created", "episodes", "failures", "id", "instrument", "manifest", "official", "people", "reference", "rescore",
     "settings", "spent", "status", "stopping", "subject", "summary", "tasks", "transcript", "version", "why_ended",
@@ -146,12 +146,13 @@ class StoredRun:
         return self._store.journal.count_replies(self.id, role.identity) if role else 0
 
     def count_heard(self) -> int:
-        """How many replies of the subject its episodes have; of many items, those of the first."""
+        """How many replies of the subject its episodes have, also those that other runs paid for."""
         heard = 0
         for task in self.tasks:
-            items = [*self._store.episodes.repeats(self.id, task)][:_MOST_HEARD]
-            said = self._store.episodes.replies(self.id, task, items).values()
-            heard += sum(role == SUBJECT for _, each in said for role, _ in each)
+            items = [*self._store.episodes.repeats(self.id, task)]
+            for start in range(0, len(items), _READ_AT_ONCE):
+                said = self._store.episodes.replies(self.id, task, items[start : start + _READ_AT_ONCE]).values()
+                heard += sum(role == SUBJECT for _, each in said for role, _ in each)
         return heard
 
     @property
