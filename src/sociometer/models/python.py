@@ -6,6 +6,8 @@ import sys
 import traceback
 from collections.abc import Callable
 from importlib import import_module
+from itertools import repeat
+from operator import is_
 from pathlib import Path
 from typing import Any
 
@@ -96,8 +98,9 @@ def name_of(function: Any) -> str:
         return f"{function.__module__}:{own}"
     made = function if own else type(function)
     modules = sorted(sys.modules.items(), key=lambda one: (one[0] != made.__module__, one[0] == "__main__"))
-    named = ((name, *has) for name, module in modules for has in [*getattr(module, "__dict__", {}).items()])
-    found = (f"{module}:{name}" for module, name, value in named if value is function)
+    known = ((name, {**getattr(module, "__dict__", {})}) for name, module in modules)
+    having = ((module, names) for module, names in known if any(map(is_, names.values(), repeat(function))))
+    found = (f"{module}:{name}" for module, names in having for name, value in names.items() if value is function)
     return next(found, f"{made.__module__}:{own or f'<{made.__qualname__}>'}")
 
 
