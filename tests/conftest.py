@@ -6,6 +6,7 @@ import sys
 import tracemalloc
 from contextlib import contextmanager
 from pathlib import Path
+from random import Random, SystemRandom
 from types import SimpleNamespace
 
 import pytest
@@ -33,6 +34,9 @@ settings.load_profile("few")
 NEEDS_MUCH = {"browser", "model_folder", "tiny_model"}
 """Fixtures with a browser or PyTorch: what uses them is slow, and `make test` installs neither."""
 
+LOTS = Random()
+"""What names, links and people's places are drawn with, in place of the system's chance."""
+
 KEY = "sk-test-5f1c0ffee5f1c0ffee5f1c0ffee"
 
 
@@ -55,6 +59,35 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if NEEDS_MUCH & set(getattr(item, "fixturenames", ())):
             item.add_marker("slow")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_protocol(item):
+    """A test draws the same names and people's places each time, so that one that fails can be repeated."""
+    LOTS.seed(item.nodeid)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_fixture_setup(fixturedef):
+    """A fixture that several tests share draws the same, whichever of them is the first."""
+    if fixturedef.scope == "function":
+        return (yield)
+    before = LOTS.getstate()
+    LOTS.seed(f"{fixturedef.baseid} {fixturedef.argname}")
+    try:
+        return (yield)
+    finally:
+        LOTS.setstate(before)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def repeatable():
+    """The system's chance is `LOTS`; other processes, also those that are forked, have their own."""
+    with pytest.MonkeyPatch.context() as patched:
+        for name in ("random", "getrandbits", "randbytes"):
+            patched.setattr(SystemRandom, name, staticmethod(getattr(LOTS, name)))
+        os.register_at_fork(after_in_child=patched.undo)
+        yield
 
 
 @pytest.fixture(scope="session", autouse=True)

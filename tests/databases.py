@@ -2,7 +2,6 @@
 
 import contextlib
 import os
-import secrets
 import tempfile
 import warnings
 from pathlib import Path
@@ -50,7 +49,7 @@ def fresh_database(server):
     """The address of a new, empty database on a server; it is dropped at the end."""
     import psycopg
 
-    name = f"sociometer_{secrets.token_hex(6)}"
+    name = f"sociometer_{os.urandom(6).hex()}"
     with psycopg.connect(server, autocommit=True) as connection:
         connection.execute(f'CREATE DATABASE "{name}"')
     try:

@@ -154,12 +154,15 @@ def test_feelings_come_before_the_second_reply_and_no_value_is_preset(tmp_path, 
 
 def test_the_order_of_the_two_replies_and_the_turn_differ_between_people(tmp_path, server):
     with opened(tmp_path, server) as study:
-        for number in range(8):
+        for number in range(40):  # Each chooses the reply that is shown first; as a rule four people show all.
             talker(study, name=f"person {number}").join().answer_all()
-        talks = talks_of(study).values()
-        assert {turn.preferred for talk in talks for turn in talk.turns} == {"", "reply", "other"}, "both come first"
-        places = [next(place for place, turn in enumerate(talk.turns) if turn.preferred) for talk in talks]
-        assert len(set(places)) > 1
+            talks = [enumerate(talk.turns) for talk in talks_of(study).values()]
+            seen = [(place, turn.preferred) for turns in talks for place, turn in turns if turn.preferred]
+            places, preferred = (set(each) for each in zip(*seen, strict=True))
+            if preferred == {"reply", "other"} and len(places) > 1:
+                break
+        else:
+            pytest.fail(f"40 people saw the same reply first or at the same turn: {preferred}, {places}")
 
 
 def test_minors_and_people_who_do_not_say_so_cannot_join(tmp_path, server):
