@@ -39,7 +39,7 @@ from sociometer.engine.engine import Engine, Listener, PlayedRun
 from sociometer.engine.plan import ItemList, ReadPlan
 from sociometer.engine.progress import Callback
 from sociometer.engine.replay import check_file, export_bundle, why_no_bundle
-from sociometer.engine.run_options import RunOptions, as_python, make_config, model_spec, with_shared_rule
+from sociometer.engine.run_options import RunOptions, as_python, make_config, with_shared_rule
 from sociometer.instruments import card_of, cards, load
 from sociometer.models.python import Function, PythonPlayer
 from sociometer.models.registry import ModelEntry, describe
@@ -672,7 +672,8 @@ def _players(model: str | Function, options: RunOptions) -> dict[str, Player]:
     """The players of the functions among the models, by their specification."""
     models, revision = (model, *options.get("roles", {}).values()), options.get("revision", "")
     functions = [one for nth, one in enumerate(models) if not isinstance(one, str) and one not in models[:nth]]
-    players = {model_spec(one): PythonPlayer(one, revision) for one in functions}
-    if len(players) < len(functions):
-        raise UsageError(f"two functions are both called '{model_spec(functions[-1])}'; give each a name of its own.")
-    return dict(players)
+    made = [PythonPlayer(one, revision) for one in functions]
+    names = [f"python/{one.identity.name}" for one in made]
+    if twice := [name for name in names if names.count(name) > 1]:
+        raise UsageError(f"two functions are both called '{twice[0]}'; give each a name of its own.")
+    return dict(zip(names, made, strict=True))
