@@ -127,6 +127,11 @@ def test_the_check_of_a_file_that_is_a_store_says_how_a_store_is_checked(cli):
     assert code == 2 and "To check a store: sociometer check store --store paper.db" in err
 
 
+def test_the_check_of_a_run_says_how_a_run_is_checked(cli):
+    code, _, err = cli("check", f"{FIRST}-abcde")
+    assert code == 2 and f"To check a stored run: sociometer check store {FIRST}-abcde" in err
+
+
 def test_the_check_of_a_file_that_cannot_be_checked_says_which_can(cli):
     code, _, err = cli("check", "ledger.csv")
     assert code == 2 and "'ledger.csv' is neither an instrument nor a .sociometer file" in err

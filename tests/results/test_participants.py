@@ -75,6 +75,19 @@ def test_a_line_says_how_many_are_flagged(studied):
         assert f" Flagged ({many} of 13), and not left out: participants with the same answer" in table.note
 
 
+def test_only_who_took_part_can_be_flagged_and_who_withdrew_is_told(tmp_path, capsys):
+    asks = ("--ask", "Age; number 1..99; only 18..65", "--fastest", "0")
+    with OpenStudy(tmp_path / "s.db", "sesi", "--limit", "2", *asks) as made:
+        for age in ("30", "40"):
+            (person := made.person().join(**{"about-0": age})).answer_all()
+        person.withdraw()
+        made.person().join(**{"about-0": "17"})  # is screened out
+        capsys.readouterr()
+        assert run_command(["study", "show", "spring", "--store", str(made.path)]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "1 participant withdrew. Results and norms leave out" in said and " of 1), and not left out:" in said
+
+
 def test_the_people_who_count_have_a_mean_an_sd_and_the_alpha_of_a_comparison(studied):
     (found,) = Scores(studied.store, load).of_people("spring")
     runs = [one.run for one in studied.book.participants("spring")[1:-1]]

@@ -13,7 +13,7 @@ from msgspec import Struct, structs
 from sociometer.cli.options import open_stored, stopping_rule, store_option, store_path
 from sociometer.cli.output import Display, TableCommand, display_options
 from sociometer.core.card import Card
-from sociometer.core.errors import ExitCode, SociometerError, UsageError, hint, install
+from sociometer.core.errors import ExitCode, SociometerError, UsageError, hint, install, unknown
 from sociometer.core.measure import Table
 from sociometer.core.version import __version__
 from sociometer.core.words import counted
@@ -64,6 +64,8 @@ def _check(what: str | None, runs: tuple[str, ...], store: StorePlace | None, di
             f"'{what}' is neither an instrument nor a {ENDING} file, which '{hint('export RUN --to', f'FILE{ENDING}')}'"
             f" writes. To check a store: {hint('check store --store', place)}"
         )
+    if what not in cards() and not what.startswith("_"):
+        raise unknown("instrument", what, cards(), f"To check a stored run: {hint('check store', what)}")
     return _instrument(what, display)
 
 

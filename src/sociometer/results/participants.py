@@ -11,7 +11,7 @@ from sociometer.core.config import model_label
 from sociometer.core.errors import SociometerError, hint
 from sociometer.core.instrument import Instrument
 from sociometer.core.measure import Cell, Table
-from sociometer.core.words import grouped
+from sociometer.core.words import counted, grouped
 from sociometer.results.groups import Taking, takings
 from sociometer.statistics.formatting import column_decimals, estimate, number
 from sociometer.statistics.item_values import ItemValue, item_values
@@ -125,9 +125,11 @@ def participants_table(
     cards = {title: result.card for one in found.values() for title, result in one.items()}
     rows = tuple(row_of(taking, one, [found[one.id].get(title) for title in cards], say) for one in taking.participants)
     columns, units = (*BEFORE, *cards, *AFTER, *study.questions), {title: str(one.unit) for title, one in cards.items()}
-    note = "" if rows else "Nobody has taken part" + f"; {study.withdrawn} withdrew" * bool(study.withdrawn) + ". "
+    note = "" if rows or study.withdrawn else "Nobody has taken part. "
+    note += f"{counted(study.withdrawn, 'participant')} withdrew. " * bool(study.withdrawn)
     note += f"Results and norms leave out participants with {missing_rule()}."
-    many = f" ({sum(bool(row[columns.index('flagged')]) for row in rows)} of {len(rows)})" * bool(rows)
+    took = [row for one, row in zip(taking.participants, rows, strict=True) if not one.screened_out]
+    many = f" ({sum(bool(row[columns.index('flagged')]) for row in took)} of {len(took)})" * bool(took)
     note += f" Flagged{many}, and {'left out too' if study.excludes_flagged else 'not left out'}: participants with "
     note += "; ".join(map(str, flag_rules(study))) + "."
     note += " Each instrument counts who answered its own items." if study.further else ""

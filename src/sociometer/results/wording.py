@@ -122,7 +122,7 @@ def _groups(rows: Sequence[ComparedMeasure]) -> list[str]:
             parts.append(f"{said} {listed(found)}")
     unsure = [row for row in rows if row.verdict == "cannot tell"]
     if failed := [_name(row) for row in unsure if row.failed]:
-        parts.append(f"{_OPEN} on {listed(failed)}, where items failed")
+        parts.append(f"{_OPEN} on {listed(failed)}, without the items that failed")
     open_rows = [row for row in unsure if row.detectable is not None and not row.failed]
     if open_rows and len(open_rows) <= 8:
         sizes = [float(f"{row.detectable:.2g}") for row in open_rows if row.detectable is not None]
