@@ -373,11 +373,11 @@ def test_each_instrument_of_a_battery_has_its_own_norm(tmp_path, capsys):
 def test_of_equally_large_runs_the_one_on_the_norm_of_most_subjects_is_taken(tmp_path):
     path, norms = tmp_path / "s.db", {"": {}}
     for name, replies in (("spring", POINTS), ("autumn", POINTS[:3])):
-        make_study(tmp_path / f"{name}.db", "seceu", replies, limit=12)
+        make_study(tmp_path / f"{name}.db", "seceu", replies, people=12, limit=4)
         sm.study("spring", store=tmp_path / f"{name}.db").norm(tmp_path / f"{name}.json")
         norms[name] = {"norm": str(tmp_path / f"{name}.json")}
     played = [("random", "spring"), ("first", "spring"), ("even", "spring"), ("even", "autumn"), ("first", "")]
-    runs = [sm.run("seceu", f"baseline/{model}", store=path, limit=12, settings=norms[norm]) for model, norm in played]
+    runs = [sm.run("seceu", f"baseline/{model}", store=path, limit=4, settings=norms[norm]) for model, norm in played]
     compared = sm.compare("all", store=path)
     assert {run.id for run in compared.chosen} == {run.id for run in runs[:3]}
     (board,) = compared.ranking().boards
