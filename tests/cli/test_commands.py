@@ -296,6 +296,12 @@ def test_a_plan_says_whether_the_spending_limits_are_enough_and_what_has_no_limi
     assert "no limit, because openai/gpt-4o-mini (subject) has no limit on its replies (-o reply-tokens)." in out
 
 
+def test_a_cost_below_a_cent_is_not_rounded_to_nothing(cli):
+    _, out, _ = cli("plan", "sesi", "--model", "openai/gpt-4o-mini", "--limit", "3")
+    total = re.search(r"In all: about \$(0\.00\d+); at most \$(0\.00\d+)\.", out)
+    assert 0 < float(total.group(1)) < float(total.group(2)) < 0.01
+
+
 def test_a_plan_shows_all_its_rows_and_its_digest_only_where_everything_is_shown(cli, monkeypatch):
     models = [word for name in range(25) for word in ("--model", f"openai/gpt-{name}-none")]
     assert re.search(r"publish before the run: [0-9a-f]{64}  sesi", cli(*PLAN, *models[:2], "--format", "wide")[1])

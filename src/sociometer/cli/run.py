@@ -508,13 +508,13 @@ def _total(rows: list[tuple[str, RoleEstimate]]) -> list[str]:
     costs, most = [row.cost for _, row in rows], [row.most_cost for _, row in rows]
     if not any(costs):
         return []
-    known = sum(cost for cost in costs if cost is not None)
-    expected = f"about ${known:.2f}" + (" and what has no known price" if None in costs else "")
-    at_most = f"at most ${sum(one for one in most if one is not None):.2f}"
-    limit = {SUBJECT: "limit on its replies (-o reply-tokens)"}
+    totals = (sum(cost for cost in each if cost is not None) for each in (costs, most))
+    known, highest = (f"${cost:.2f}" if cost >= 0.1 else f"${cost:.2g}" for cost in totals)
+    expected = f"about {known}" + (" and what has no known price" if None in costs else "")
+    at_most = f"at most {highest}"
     if endless := dict.fromkeys(
         f"{row.model} ({row.role}) has no "
-        + ("known price" if row.cost is None else limit.get(row.role, "limit on its replies"))
+        + ("known price" if row.cost is None else "limit on its replies" + " (-o reply-tokens)" * (row.role == SUBJECT))
         for _, row in rows
         if row.most_cost is None
     ):
