@@ -554,7 +554,7 @@ def test_a_run_of_an_object_is_continued_by_the_object_and_not_by_its_class(stor
 
 def test_two_functions_of_one_run_need_two_names(store):
     with pytest.raises(UsageError, match=r"two functions are both called 'python/.*<lambda>'; give each a name"):
-        sm.run("sage", lambda _: "A", roles={"simulator": lambda _: "B"}, limit=1, store=store)
+        sm.run("sage", lambda _: "A", roles={"simulator": lambda _: "B", "judge": answers_b}, limit=1, store=store)
 
 
 def test_the_name_of_a_function_of_a_script_is_not_looked_for_in_the_command(store, capsys, monkeypatch):
