@@ -1,15 +1,10 @@
-"""Writes the help of all commands, the text on Python names and the columns of exports into docs/reference.
+"""What the documentation site adds to the pages of docs/reference: the help of all commands, Python names, columns.
 
-    python scripts/reference.py             exit 1 if a page is out of step
-    python scripts/reference.py --write     put the texts into the pages
-
-The text of a page above MARK is written by hand. A test compares the rest with what this script gives.
+The pages in docs/reference are written by hand; `scripts/site_pages.py` puts these texts below them.
 """
 
-import argparse
 import ast
 import re
-import sys
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -24,7 +19,6 @@ from sociometer.instruments import cards
 from sociometer.results.export import COLUMNS as EXPORTED
 
 ROOT = Path(__file__).parent.parent
-MARK = "<!-- below: written by scripts/reference.py -->\n"
 COLUMNS = 100
 SCORES = (
     "The measure of `sociometer show RUN` is the mean over items of each item's mean of a column, without the rows that"
@@ -108,34 +102,6 @@ PYTHON = {
 """The names of each section, below `sociometer`; after a colon the members, if not all of them are described."""
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
-
-
-def main() -> int:
-    """Checks or rewrites the pages; the exit code says whether they are in step."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--write", action="store_true", help="put the texts into the pages")
-    write = parser.parse_args().write
-    behind = [name for name in pages() if (ROOT / name).read_text(encoding="utf-8") != pages()[name]]
-    for name in behind:
-        if write:
-            (ROOT / name).write_text(pages()[name], encoding="utf-8")
-        sys.stdout.write(f"{name}: {'written' if write else 'out of step: python scripts/reference.py --write'}\n")
-    return 0 if write else int(bool(behind))
-
-
-@cache
-def pages() -> dict[str, str]:
-    """The pages as they should be, by their path."""
-    texts = {
-        "docs/reference/commands.md": commands(),
-        "docs/reference/python.md": python(),
-        "docs/reference/export.md": exported(),
-    }
-    return {name: _by_hand(name) + MARK + text for name, text in texts.items()}
-
-
-def _by_hand(name: str) -> str:
-    return (ROOT / name).read_text(encoding="utf-8").split(MARK)[0]
 
 
 def commands() -> str:
@@ -321,5 +287,5 @@ def _anchor(title: str) -> str:
     return re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+TEXTS = {"reference/commands.md": commands, "reference/python.md": python, "reference/export.md": exported}
+"""What makes the text below a page of the site."""

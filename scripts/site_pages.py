@@ -1,4 +1,4 @@
-"""Hooks of `mkdocs build`: pages from files outside docs/, such as the READMEs of the instruments.
+"""Hooks of `mkdocs build`: pages from files outside docs/, such as the READMEs of the instruments, and reference texts.
 
 Pages in docs/ link to those files, so that the links also work in a checkout; here they become links to the pages.
 """
@@ -7,6 +7,7 @@ import re
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+import reference
 from mkdocs.structure.files import File, Files
 
 ROOT = Path(__file__).parent.parent
@@ -28,7 +29,9 @@ def on_files(files: Files, config: Any, **_: Any) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
-    """The text of a page, with its links rewritten for its place on the site."""
+    """The text of a page, with its links rewritten for its place on the site, and the reference below it."""
+    if page.file.src_uri in reference.TEXTS:
+        markdown += reference.TEXTS[page.file.src_uri]()
     up = "../" * (len(PurePosixPath(page.file.src_uri).parts) - 1)
     text = re.sub(r"\]\((?:\.\./)*docs/", f"]({up}", markdown)
     text = re.sub(r"\]\((?:\.\./)*CITATION\.cff", f"]({up}CITATION.cff", text)
