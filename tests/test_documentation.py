@@ -236,7 +236,7 @@ def test_the_commands_that_a_page_shows_have_these_options(name, capsys):
 
 
 def test_the_common_commands_of_the_readme_run(openai_server, tmp_path, monkeypatch, capsys):
-    """With baselines in place of models; `view` and `--watch` run until stopped, and have tests of their own."""
+    """With baselines in place of models; `view` runs until it is stopped, and has tests of its own."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("SOCIOMETER_STORE", str(tmp_path / "store.db"))
     here = os.environ.get("SOCIOMETER_DATA")
@@ -257,6 +257,6 @@ def test_the_common_commands_of_the_readme_run(openai_server, tmp_path, monkeypa
         block = block.replace(name, put)
     for words in shown_commands(f"```sh\n{block}```"):
         plays = words[0] == "run" and not {"--limit", "--until"} & set(words)
-        if words != ["view"] and "--watch" not in words and (here or not OFFICIAL.search(" ".join(words))):
+        if words != ["view"] and (here or not OFFICIAL.search(" ".join(words))):
             code = run_command([*words, *(["--limit", "1"] if plays else [])])
             assert code in ((0, 1) if words[0] in ("check", "compare") else (0,)), (words, capsys.readouterr().err)

@@ -53,7 +53,7 @@ class FakeStoredRun:
         self.status = "finished"
         self.official = False
         config = SimpleNamespace(
-            official=False, subject=subject, checkpoint=None, until=None, label="", settings={}, repeats=1
+            official=False, subject=subject, until=None, label="", settings={}, repeats=1
         )
         self.manifest = SimpleNamespace(config=config, roles={})
         self.record = SimpleNamespace(name="")

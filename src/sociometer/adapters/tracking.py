@@ -23,8 +23,7 @@ def log_scores(run: StoredRun, names: Iterable[str]) -> list[str]:
     """Hand the scores to each tracker; returns what went wrong, because a run does not fail with its tracker.
 
     Of each measure: its value, the `low` and `high` end of its interval, and the number of `failed` items. The step is
-    that of a watched checkpoint, or the last number in the revision (`#step-4000`), or 0. All checkpoints of a training
-    have the same `curve`.
+    the last number in the revision (`#step-4000`), or 0. All revisions of a model have the same `curve`.
     """
     scores: dict[str, float] = {}
     for line in lines_of(run):
@@ -34,10 +33,8 @@ def log_scores(run: StoredRun, names: Iterable[str]) -> list[str]:
         ends = {"low": interval.low, "high": interval.high, "failed": line.failed}
         name = f"{run.instrument}/{line.task}/{line.measure.name}"
         scores |= {name: value} | {f"{name}.{end}": float(one) for end, one in ends.items() if one is not None}
-    watched = run.manifest.config.checkpoint
-    step = watched.step if watched else int((re.findall(r"\d+", run.revision) or "0")[-1])
-    series = watched.series if watched else model_label(run.manifest.config.subject).partition("#")[0]
-    curve = f"{run.instrument}/{series}"
+    step = int((re.findall(r"\d+", run.revision) or "0")[-1])
+    curve = f"{run.instrument}/{model_label(run.manifest.config.subject).partition('#')[0]}"
     problems = []
     for name in names:
         try:

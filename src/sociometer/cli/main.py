@@ -60,8 +60,6 @@ class Commands(click.Group):
             from sociometer.cli.instrument import instrument_group
 
             return instrument_group(cmd_name)
-        if cmd_name == "watch":
-            raise UsageError(f"unknown command 'watch'; see '{hint('run --watch')}' in '{hint('run --help-all')}'.")
         if cmd_name == "gate":
             raise UsageError(f"unknown command 'gate'; see '{hint('compare OLD NEW --fail-if worse')}'.")
         raise unknown("command", cmd_name, self.list_commands(ctx), f"Run '{hint('help')}' to see all.")

@@ -262,25 +262,12 @@ def shared_options() -> list[click.Parameter]:
     """The options of `run` that every instrument has; every command that plays can have them."""
     text = "Tracker to hand the scores to, if it is installed [default: none]; repeat for several."
     log = option("--log-to", text, multiple=True, type=click.Choice(("tensorboard", "wandb", "mlflow")))
-    return [*run_options(), dry_run_option(), *watch_options(), quiet_option(), log, store_option(), *display_options()]
+    return [*run_options(), dry_run_option(), quiet_option(), log, store_option(), *display_options()]
 
 
 def dry_run_option() -> click.Option:
     """`--dry-run`, for commands that play items."""
     return option("--dry-run", "Show the plan (items, requests, cost) and send nothing.", is_flag=True)
-
-
-def watch_options() -> list[click.Parameter]:
-    """`--watch` and its options, for `run`."""
-    return [
-        option("--watch", "In place of --model: a folder of checkpoints, or a path or served model with {step} in it."
-               " Evaluates each as it appears, until decided --against a stored run.",
-               default="", metavar="FOLDER|MODEL"),
-        option("--watch-for", "With --watch: begin no checkpoint after this (90s, 30m, 12h, 2d) [default: no end].",
-               default="", metavar="TIME"),
-        option("--watch-steps", "With --watch: the number of checkpoints that share one error rate, announced before"
-               " the first; the watch ends after them [default: 20].", type=click.IntRange(1)),
-    ]  # fmt: skip
 
 
 def quiet_option() -> click.Option:

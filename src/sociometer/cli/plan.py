@@ -22,7 +22,7 @@ class PlanCommand(RunCommand):
     """`run` that sends nothing, with the difference to detect."""
 
     own = (_DETECT,)
-    everyday = (*(name for name in RunCommand.everyday if name != "watch"), "detect")
+    everyday = (*RunCommand.everyday, "detect")
 
 
 def _plan(**values: Any) -> int:

@@ -12,7 +12,6 @@ from sociometer.adapters.tracking import check_trackers, log_scores
 from sociometer.cli.options import (
     HELP_ALL,
     PlayCommand,
-    caps,
     chosen_settings,
     open_engine,
     run_config,
@@ -20,15 +19,14 @@ from sociometer.cli.options import (
     shared_options,
 )
 from sociometer.cli.output import SCREEN, Display, print_text
-from sociometer.cli.watch import Watch, seconds_of, series_of
 from sociometer.core.card import Card
 from sociometer.core.config import Caps, RunConfig, check_number
 from sociometer.core.conversation import SUBJECT
 from sociometer.core.errors import ExitCode, NeverAnswered, StopCause, UsageError, hint, unknown
 from sociometer.core.measure import Cell, Table
 from sociometer.core.settings import Setting
-from sociometer.core.stopping import DECIDED, RANKED, Checkpoint
-from sociometer.core.words import counted, first_of, grouped
+from sociometer.core.stopping import RANKED
+from sociometer.core.words import first_of, grouped
 from sociometer.engine.engine import Engine, PlayedRun
 from sociometer.engine.estimate import RoleEstimate, estimate, how_estimated, longest_wait
 from sociometer.engine.plan import ReadPlan
@@ -56,7 +54,7 @@ _COUNTED: dict[str, Callable[[RoleEstimate], float]] = {
 class RunCommand(PlayCommand):
     """Accepts the settings of the named instruments as options."""
 
-    everyday = tuple("watch" if name == "dry_run" else name for name in PlayCommand.everyday)  # 'plan' is a dry run
+    everyday = tuple(name for name in PlayCommand.everyday if name != "dry_run")  # 'plan' is a dry run
     own: Sequence[click.Parameter] = ()
     """The options of this command that `run` does not have."""
 
@@ -71,14 +69,6 @@ class RunCommand(PlayCommand):
             raise unknown("option", given, flags, "Each setting is an option of its own here.")
         self.params = [*fixed_parameters(), *self.own, *setting_options(_merged(chosen))]
         return super().parse_args(ctx, args)
-
-    def invoke(self, ctx: click.Context) -> Any:
-        """Call the command; `--watch` takes the place of the models."""
-        if where := ctx.params["watch"]:
-            if ctx.params["models"]:
-                raise UsageError("--watch takes the place of --model; leave one of them out.")
-            ctx.params["models"] = (where,)
-        return super().invoke(ctx)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The options; without a test, also the names of the options that only one test has."""
@@ -150,17 +140,10 @@ def play(
     detect: float | None = None,
     priced: bool = True,
     log_to: tuple[str, ...] = (),
-    watch: str = "",
     **values: Any,
 ) -> int:
     """Play, or with `dry_run` show the plan, and what it takes to detect a difference; not `priced` without a model."""
     check_trackers(log_to)
-    if watch and (dry_run or values["fresh"]):
-        raise UsageError("--watch cannot be combined with --dry-run or --fresh.")
-    if not watch and (values["watch_for"] or values["watch_steps"]):
-        raise UsageError("--watch-for and --watch-steps need --watch.")
-    if watch:
-        return _watch(watch, instruments, display, quiet, {**values, "log_to": log_to})
     configs = configs_of(instruments, values)
     with ProgressDisplay(quiet or dry_run) as progress, open_engine(values["store"], progress) as engine:
         plans = engine.plans(configs, sends=not dry_run)
@@ -178,56 +161,6 @@ def play(
         engine.share_limits(plans)
         progress.expect(len(plans))
         return _play_all(engine, plans, display, log_to)
-
-
-def _watch(where: str, instruments: tuple[str, ...], display: Display, quiet: bool, values: dict[str, Any]) -> int:
-    """Evaluate the checkpoints of a training as they appear, and show their curve at the end."""
-    from sociometer.reporting.figures import checkpoint_figures  # here, since it loads numpy
-    from sociometer.results.checkpoints import checkpoint_curve
-
-    if not values["against"] or values["until"] not in ("", DECIDED):
-        raise UsageError("--watch plays each checkpoint until decided: give --against RUN and no other --until.")
-    seconds, steps = seconds_of(values["watch_for"]), values["watch_steps"] or 20
-    series, name = values["label"] or series_of(where), values["name"]
-
-    def config(model: str, checkpoint: Checkpoint) -> RunConfig:
-        named = {"label": f"{series} step {checkpoint.step}", "name": f"{name}-{checkpoint.step}" if name else ""}
-        made, *others = configs_of(instruments, {**values, **named, "models": (model,), "until": DECIDED})
-        if others:
-            raise UsageError("--watch works with one model for each role, not with several.")
-        until = made.until and structs.replace(made.until, models=steps, checkpoint=checkpoint)
-        return structs.replace(made, until=until)
-
-    played: list[PlayedRun] = []
-    with ProgressDisplay(quiet) as progress, open_engine(values["store"], progress) as engine:
-        watched = Watch(engine, where, config, series)
-        with suppress(KeyboardInterrupt):
-            if not quiet:
-                most = counted(steps, "step")
-                print_text(f"Watching {where} for at most {most}. Ctrl-C ends; repeat to continue.", err=True)
-                _tell_the_limits(caps(values))
-            for one in watched.play(seconds):
-                played.append(one)
-                said = [] if quiet else [summaries.finding(one.run)]
-                for line in (*said, *log_scores(one.run, values["log_to"])):
-                    print_text(line, err=True)
-        run = next(iter(watched.records().values()), None)
-        curve = checkpoint_curve(engine.stored(run.id)) if run else None
-        if display.as_json:
-            display.json(curve and {**structs.asdict(curve), "measure": curve.measure.name, "sentence": curve.sentence})
-        elif run is None or curve is None:
-            print_text(f"No checkpoint was evaluated: {watched.silent or f'none was found that loads in {where}.'}")
-        else:
-            drawn = f"{run.instrument}/{checkpoint_figures([engine.stored(run.id)])[0][0].name}"
-            figure = f"Figure: {hint('report', run.id, '--figure', drawn, '--to', 'curve.svg')}"
-            display.show([curve.table()], finding=curve.sentence, notes=[figure])
-        missed, failed = watched.missed(), [f"step {step} ({count})" for step, count in watched.failed.items()]
-        left = {"Failed items": failed, **missed}
-        if said := [f"{what}: {', '.join(which)}." for what, which in left.items() if which]:
-            again = config(where, Checkpoint(series, 0)).resume_command("")
-            print_text("\n".join((*said, f"To try again, repeat: {again}")), err=True, whole=True)
-        left_out = ExitCode.GATE_FAILED if missed else ExitCode.OK
-        return exit_code(played) or int(left_out if watched.evaluated and not failed else ExitCode.MACHINERY)
 
 
 def _tell_of_stand_ins(plans: list[ReadPlan]) -> None:
@@ -528,5 +461,5 @@ command = RunCommand(
     params=fixed_parameters(),
     help="Run instruments on models. To continue an unfinished run, repeat the command or use 'resume'; stored replies"
     " are not paid for again. For your own server or function without a #REVISION in its name, only 'resume' continues"
-    " it. For a training, use --watch FOLDER --against RUN: it evaluates each checkpoint as it appears.",
+    " it.",
 )

@@ -1,7 +1,6 @@
 """The configuration of a run: one subject, one instrument, and all options."""
 
 import math
-import shlex
 from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
@@ -16,7 +15,7 @@ from sociometer.core.hints import hint
 from sociometer.core.server_fields import ServerFields
 from sociometer.core.session import AnswerMode, ToolMode
 from sociometer.core.settings import Setting, SettingValue, without_folders
-from sociometer.core.stopping import Checkpoint, Until
+from sociometer.core.stopping import Until
 
 DEFAULT_IN_FLIGHT = 32
 _FAMILIES_OF_FILES = ("local", "scripted", "recorded")
@@ -255,11 +254,6 @@ class RunConfig(Struct, frozen=True, kw_only=True, omit_defaults=True):
         return (int(nth), int(of)) if nth.isdecimal() and of.isdecimal() else (0, 0)
 
     @property
-    def checkpoint(self) -> Checkpoint | None:
-        """The step of a watched training that the run evaluates; None for any other run."""
-        return self.until.checkpoint if self.until else None
-
-    @property
     def code(self) -> tuple[str, ...]:
         """The functions of the user's own that the run asks, as `resume --code` takes them."""
         specs = (spec.strip() for spec in (self.subject, *self.roles.values()))  # as `resolve` reads them
@@ -274,8 +268,6 @@ class RunConfig(Struct, frozen=True, kw_only=True, omit_defaults=True):
         """What to type to continue this run: with the code, the key and the headers that a store cannot give."""
         if self.of_people:  # a study is opened again, with the same caps; its name begins that of the run
             return "" if more else hint("study open", run.partition(".")[0])
-        if self.checkpoint is not None:  # the watch goes on, and evaluates the next steps too
-            return shlex.join((*self.command, *more))
         headers = (
             f"{'' if role == SUBJECT else f'{role}.'}header.{name}=VALUE"
             for role, fields in self.server_fields.items()

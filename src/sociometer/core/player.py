@@ -7,7 +7,7 @@ from typing import Literal, Protocol, Self
 from msgspec import Struct
 
 from sociometer.core.conversation import Identity, Reply, Request
-from sociometer.core.errors import FailureKind, MachineryError, Unreachable, UsageError
+from sociometer.core.errors import FailureKind, MachineryError, Unreachable
 
 Scoring = Literal["none", "first token", "text"]
 """Which continuations a player scores: none, single tokens, or whole texts."""
@@ -132,10 +132,6 @@ class Player(ABC):
             FailureKind.NO_EMBEDDINGS,
             fatal=True,
         )
-
-    async def list_models(self) -> tuple[str, ...]:
-        """The names of all models that its server has; an error if it lists none."""
-        raise UsageError(f"'{self.identity.wire}/{self.identity.name}' has no one server that lists its models.")
 
     def batches(self) -> BatchEndpoint | None:
         """Its batches; None if its provider has none."""

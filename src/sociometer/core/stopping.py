@@ -15,13 +15,6 @@ DRIFT = 0.1
 """A verdict has a warning if a random order of play would show its drift less often than this."""
 
 
-class Checkpoint(Struct, frozen=True, omit_defaults=True):
-    """One step of a training that `run --watch` evaluates; all steps of a training have the same `series`."""
-
-    series: str
-    step: int
-
-
 class Until(Struct, frozen=True, omit_defaults=True):
     """When a run stops: `decided` against a stored run, `ranked` among the models of a command, or a width (`±3`)."""
 
@@ -33,9 +26,7 @@ class Until(Struct, frozen=True, omit_defaults=True):
     measure: str = ""
     """The measure that decides; empty means the primary one."""
     models: int = 1
-    """How many models the command has, or how many checkpoints a watch has announced; they share one error rate."""
-    checkpoint: Checkpoint | None = None
-    """The step of a watched training that the run evaluates; None for any other run."""
+    """How many models the command has; they share one error rate."""
 
     def __post_init__(self) -> None:
         if self.goal not in (DECIDED, RANKED) and self.half_width is None:

@@ -207,8 +207,6 @@ class RunView(Struct, Generic[ItemT, OutcomeT], frozen=True):
     """The stand-ins: players that are not real models."""
     times: tuple[float, ...] = ()
     """The shares of the items after which a stopping rule looked; intervals must allow for them."""
-    announced: int = 1
-    """Of a step of a watched training: the number of checkpoints that share one error rate."""
     name: str = ""
     """The name of the subject alone."""
     task: str = ""

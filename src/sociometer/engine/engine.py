@@ -169,11 +169,8 @@ class Engine:
     def share_limits(self, plans: Sequence[ReadPlan]) -> None:
         """Count what these runs have spent in earlier starts against the limits of each of them."""
         if len(plans) > 1 and any(plan.config.caps != Caps() for plan in plans):
-            self.count_spending(record.id for record in filter(None, map(self.earlier, plans)))
-
-    def count_spending(self, runs: Iterable[str]) -> None:
-        """Count what these runs have spent against the limits of all runs of this command."""
-        self._spent |= {run: self.store.journal.spent_at_most(run) for run in runs}
+            earlier = filter(None, map(self.earlier, plans))
+            self._spent |= {record.id: self.store.journal.spent_at_most(record.id) for record in earlier}
 
     def earlier(self, plan: ReadPlan, continue_unfinished: bool = False) -> RunRecord | None:
         """The earlier run that a plan continues; None for a new run, which must have a valid name."""

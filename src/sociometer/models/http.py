@@ -207,17 +207,13 @@ class Endpoint:
         """The body of a request, with the fields that the user adds."""
         return {**body, **self._fields.body} if self._fields.body else body
 
-    async def list_models(self, path: str = "/models") -> tuple[str, ...]:
-        """The names of the models that the server lists."""
-        return tuple(one.id for one in (await self.fetch(path, _ListedModels)).data)
-
     async def _models_beside(self, path: str) -> str:
         """The models that the server lists, as a sentence; empty if it lists none."""
         try:
-            listed = await self.list_models("/v1/models" if path.startswith("/v1/") else "/models")
+            listed = await self.fetch("/v1/models" if path.startswith("/v1/") else "/models", _ListedModels)
         except MachineryError:
             return ""
-        names = [self.shortened(in_one_line(one)) for one in listed]
+        names = [self.shortened(in_one_line(one.id)) for one in listed.data]
         return f" This server has: {first_of(names, _MOST_NAMED)}." if names else ""
 
     def malformed(self, received: Received, why: Exception) -> MachineryError:

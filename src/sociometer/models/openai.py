@@ -290,9 +290,6 @@ class OpenAIPlayer(Player):
             vectors += self._endpoint.decoded(received, partial(read_vectors, expected=len(part)))
         return tuple(vectors)
 
-    async def list_models(self) -> tuple[str, ...]:
-        return await self._endpoint.list_models()
-
     def batches(self) -> "OpenAIBatches | None":
         if not self._preset.batch:
             return None

@@ -15,7 +15,7 @@ from sociometer.core.task import AnyRun
 from sociometer.core.words import grouped, listed
 from sociometer.models.registry import describe
 from sociometer.reporting.evidence import KINDS, EpisodeShown, evidence_of, room_for
-from sociometer.reporting.figures import checkpoint_figures, evidence_figure, measures_figure, profile_figure
+from sociometer.reporting.figures import evidence_figure, measures_figure, profile_figure
 from sociometer.reporting.people import Crowd, crowds_of
 from sociometer.reporting.rankings import Ranking, rankings
 from sociometer.results.candidates import item_sets, run_labels, who
@@ -256,14 +256,12 @@ def _chapter(
         for items, members in by_set.items()
         for figure in _figures(instrument, members)
     )
-    # The curve shows the last look at each checkpoint, so what led to it is left to the page of its run.
     here = [run for run in stored if run.instrument == instrument.card.name]
     evidence = [figure for run in runs for figure in evidence_figure(run)]
     against = len(here) == 1 and any((rule := run.summary.stopping) and rule.against for run in runs)
     said = rule_sentences(here[0]) if against else [""] * len(evidence)
-    looks = checkpoint_figures(here) or [*zip(evidence, said, strict=False)]
-    verdicts = {figure.name: verdict for figure, verdict in looks if verdict}
-    figures = (*(figure for figure, _ in looks), *figures)
+    verdicts = {figure.name: verdict for figure, verdict in zip(evidence, said, strict=False) if verdict}
+    figures = (*evidence, *figures)
     shown = tuple(
         figure if figure.chart is None else structs.replace(figure, chart=with_subjects(figure.chart, subjects))
         for figure in figures

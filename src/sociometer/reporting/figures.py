@@ -1,7 +1,6 @@
 """Figures of the report itself: the profile over all instruments, and measures of an instrument that draws none."""
 
 import math
-import re
 from collections.abc import Callable, Mapping, Sequence
 from textwrap import wrap
 
@@ -9,16 +8,13 @@ from msgspec import Struct
 
 from sociometer.core.card import Card, MeasureCard
 from sociometer.core.measure import Figure
-from sociometer.core.stopping import Look
 from sociometer.core.task import AnyRun
 from sociometer.core.words import counted, grouped, listed, plural, sentence
 from sociometer.reporting.people import Crowd
-from sociometer.results.checkpoints import checkpoint_curve
 from sociometer.results.profile import ProfileLine
 from sociometer.results.verdicts import Comparison
 from sociometer.statistics import formatting
 from sociometer.statistics.chart_parts import ReferenceLine
-from sociometer.statistics.chart_theme import Spec
 from sociometer.statistics.charts import CurvePoint, Dot, curve_chart, dots_of, interval_chart
 from sociometer.statistics.intervals import MINIMUM_CLUSTERS
 from sociometer.statistics.people import histogram
@@ -80,10 +76,10 @@ def measures_figure(card: Card, task: str, runs: Sequence[AnyRun]) -> Figure:
 
 
 def run_figures(run: StoredRun) -> tuple[Figure, ...]:
-    """The figures of a run: the curve of its training, those of its instrument, and what a stopping rule saw."""
+    """The figures of a run: those of its instrument, and what a stopping rule saw."""
     draw, views = run.definition.figures, [run.summarised(task) for task in run.tasks]
     evidence = [found for view in views for found in evidence_figure(view)]
-    return (*(curve for curve, _ in checkpoint_figures([run])), *(draw(views) if draw else ()), *evidence)
+    return (*(draw(views) if draw else ()), *evidence)
 
 
 def evidence_figure(run: AnyRun) -> list[Figure]:
@@ -92,39 +88,22 @@ def evidence_figure(run: AnyRun) -> list[Figure]:
     if stopping is None:
         return []
     measure = next(one for one in run.card.measures_of(run.task) if one.name == stopping.measure)
-    looks = [(look.items, look) for look in stopping.looks]
-    chart = _looks_chart(looks, run.subject, "items played", measure, against=bool(stopping.against))
-    return [Figure(f"{run.task}-{run.run}-evidence", "Evidence over items", f"{stopping}.", chart)]
-
-
-def _looks_chart(
-    looks: Sequence[tuple[int, Look]], subject: str, x_title: str, measure: MeasureCard, *, against: bool = True
-) -> Spec:
-    """What looks of a rule saw, with their intervals; `against` says that they are differences from another run."""
+    against = bool(stopping.against)
     in_points = against and measure.unit == "share"
     scale, unit = (100, "points") if in_points else (1, measure.unit)
     points = [
-        CurvePoint(x, scale * at.value, subject, at.low and scale * at.low, at.high and scale * at.high, at.verdict)
-        for x, at in looks
+        CurvePoint(
+            at.items, scale * at.value, run.subject, at.low and scale * at.low, at.high and scale * at.high, at.verdict
+        )
+        for at in stopping.looks
         if at.value is not None
     ]
     side = {"higher": ", higher is better", "lower": ", higher is worse"}.get(measure.better, "")
     what = f"{measure.title}: difference{' in points' * in_points}{side}" if against else measure.title
     zero = [CurvePoint(point.x, 0.0) for point in points] if against else []
     noted = {"worse": "bad", "better": "ink"}
-    return curve_chart(points, x_title=x_title, y_title=what, unit=unit, truth=zero, noted=noted)
-
-
-def checkpoint_figures(runs: Sequence[StoredRun]) -> list[tuple[Figure, str]]:
-    """The curve, and its verdict, of each training that the runs are steps of, with all steps that are in the store."""
-    trainings, found = {own.series: run for run in runs if (own := run.manifest.config.checkpoint)}, []
-    for curve in map(checkpoint_curve, trainings.values()):
-        name = "-".join(re.findall(r"\w+", f"{curve.task} {curve.series} checkpoints"))
-        looks = [(one.step, one.look) for one in curve.steps]
-        chart = _looks_chart(looks, curve.series, "step", curve.measure)
-        caption = f"{curve.sentence} {curve.note}"
-        found.append((Figure(name, f"{curve.series} against {curve.against}", caption, chart), curve.sentence))
-    return found
+    chart = curve_chart(points, x_title="items played", y_title=what, unit=unit, truth=zero, noted=noted)
+    return [Figure(f"{run.task}-{run.run}-evidence", "Evidence over items", f"{stopping}.", chart)]
 
 
 CROWDED = 20

@@ -338,7 +338,7 @@ def _difference(
     chance = sure if group else known
     made = UncorrectedDifference(measure, group, paired, influence, at, failed, extremes, times, chance, reached)
     stand_in = any(other_stand_ins(run.stand_ins) for run in runs)
-    return structs.replace(made, announced=max(run.announced for run in runs), stand_in=stand_in)
+    return structs.replace(made, stand_in=stand_in)
 
 
 def _with_people(

@@ -157,8 +157,7 @@ def leaderboard(candidates: Sequence[AnyRun], measure: str = "") -> Leaderboard:
         place: mean_over_people(tables[place], shared.items) for place, candidate in enumerate(kept) if candidate.people
     }
     times, intervals = earliest(candidate.times for candidate in kept), shared_intervals(found)
-    announced = max(candidate.announced for candidate in kept) if len(kept) == 2 else 1  # as in their comparison
-    level = nominal_level(times, 1 - 0.05 / announced)
+    level = nominal_level(times)
     marks = [item_values.right_or_wrong(card, table) for table in tables]
 
     def rank(failed: FailedItems | None = None) -> list[Rank]:

@@ -139,8 +139,6 @@ class DecidedRule:
         margin = self._margin(task)
         within = f", equivalent within {margin_text(margin, self._measures[task].unit)}" if margin else ""
         words = f"{title} against {self._reference.record.called} until decided{within}"
-        if self._until.checkpoint:
-            words += f", with one error rate for all looks at {counted(self._until.models, 'announced checkpoint')}"
         return StoppingRecord(
             words,
             self._measures[task].name,

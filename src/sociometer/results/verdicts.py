@@ -243,8 +243,6 @@ class UncorrectedDifference(Struct, frozen=True):
     place: PlaceAmongPeople | None = None
     stand_in: bool = False
     """Whether a stand-in played another role than the subject, so that the scores are no measurement."""
-    announced: int = 1
-    """The checkpoints of a watched training that share the error rate; the interval is at least as wide as theirs."""
 
     @property
     def what(self) -> tuple[str, ...]:
@@ -282,9 +280,7 @@ def decide(
         shared = simultaneous(influence, raw, min(one.paired.clusters for one in family), terms.level, alike=alike)
         for index, one, p_adjusted in zip(members, family, shared.p_values, strict=True):
             margin = margins.get((one.measure.task, one.measure.name))
-            p_adjusted = max(p_adjusted, min(1.0, one.announced * one.paired.p_value))
-            level = max(shared.level, 1 - (1 - terms.level) / one.announced)
-            result[index] = _decided(one, p_adjusted, level, size, terms, margin)
+            result[index] = _decided(one, p_adjusted, shared.level, size, terms, margin)
     return [result[index] for index in range(len(differences))]
 
 

@@ -77,7 +77,6 @@ def _literally(text: str) -> str:
 _encode = msgspec.json.Encoder().encode
 TABLES_OF_A_RUN = ("attempt", "allowance", "summary", "score", "episode", "item", "provider_batch", "searched")
 COUNT = "SELECT count(outcome), count(*) - count(outcome) FROM episode WHERE run = ?"
-_MOST_STEPS = 10_000
 _MOST_NAMED = 8
 """The most runs that an error lists."""
 _COLUMNS = "id, instrument, subject, config_hash, name, created, manifest, status, finished, totals"
@@ -202,12 +201,6 @@ class Runs(StorePart):
         return self._select(
             f"WHERE {where} ORDER BY created DESC, id LIMIT ? OFFSET ?", (*values, search.limit, search.offset)
         )
-
-    def of_series(self, instrument: str, series: str) -> dict[int, RunRecord]:
-        """The runs of the checkpoints of a watched training, by step."""
-        records = self.found(RunSearch(words=series, instrument=instrument, limit=_MOST_STEPS))
-        found = ((one.manifest.config.checkpoint, one) for one in records)
-        return {checkpoint.step: one for checkpoint, one in found if checkpoint and checkpoint.series == series}
 
     def count(self, search: RunSearch) -> int:
         """How many runs a search finds in all."""

@@ -188,13 +188,6 @@ class StoredRun:
             if record.subject == self.subject and task in record.manifest.config.tasks
         ]
 
-    def of_same_series(self) -> dict[int, "StoredRun"]:
-        """The runs of the checkpoints of the training that this run is a step of, by step; empty for any other run."""
-        if (own := self.manifest.config.checkpoint) is None:
-            return {}
-        found = self._store.runs.of_series(self.instrument, own.series)
-        return {step: StoredRun(self._store, found[step], self._instrument) for step in sorted(found)}
-
     def name_of(self, run: str) -> str:
         """What another run in the same store is called; its id if it is not there."""
         return next((one.called for one in self._store.runs.found(RunSearch(ids=(run,)))), run)
@@ -259,14 +252,14 @@ class StoredRun:
 
     def _whole_view(self, task: str, scored: bool) -> AnyRun:
         found = self.task(task)
-        until, manifest = self.manifest.config.until, self.manifest
+        manifest = self.manifest
         return RunView(
             lambda: self._store.episodes.walk(self.id, found, scored=scored), self.settings, subject=self.subject,
             roles={name: role.label for name, role in manifest.roles.items()}, norm=manifest.norms.get(found.name),
             run=self.id, stand_ins=self.stand_ins, times=self._times(found.name),
-            announced=until.models if until and until.checkpoint else 1, name=self.subject, task=found.name,
-            card=self._instrument.card, version=self.version, created=self.created, status=self.status,
-            why_ended=self.why_ended, whose_items=manifest.whose_items, as_in_paper=manifest.config.official,
+            name=self.subject, task=found.name, card=self._instrument.card, version=self.version,
+            created=self.created, status=self.status, why_ended=self.why_ended,
+            whose_items=manifest.whose_items, as_in_paper=manifest.config.official,
             baseline=SUBJECT in manifest.roles and manifest.roles[SUBJECT].identity.wire == "baseline",
             people=self.people, others="; ".join(self._instrument.notices(manifest.other_roles, {}, self.version)),
         )  # fmt: skip

@@ -281,8 +281,7 @@ def figures_of(viewed: ViewedStore, run: str) -> tuple[tuple[Figure, ...], State
     """The figures of a run as it is now."""
     with viewed.opened() as store:
         record = store.runs.get(run)
-        steps = [one.record.finished for one in viewed.run(store, run).of_same_series().values()]
-        state = (record.finished, *store.episodes.counts(record.id), *steps)
+        state = (record.finished, *store.episodes.counts(record.id))
     return _figures(viewed, record.id, state), state
 
 
@@ -335,8 +334,6 @@ class RunHead(Struct, frozen=True):
     settings: dict[str, Any]
     stand_ins: tuple[str, ...]
     failures: dict[str, int]
-    steps: dict[int, tuple[str, str]]
-    """The runs of the watched training that it is a step of, by step, with their verdicts."""
     against: dict[str, str]
     """The run that a stopping rule compared it with, if any, and that run's subject."""
     study: str = ""
@@ -365,10 +362,6 @@ def read_head(viewed: ViewedStore, run: str) -> RunHead:
         usual = {one.name for one in card.setting if one.is_default(stored.manifest.config.settings.get(one.name))}
         given = ((name, value) for name, value in stored.settings.items() if name not in usual)
         settings = {name: value for name, value in given if value not in (None, "", (), False)}
-        steps = {
-            step: (one.id, ", ".join(rule.verdict for rule in store.runs.stopping(one.record).values()))
-            for step, one in stored.of_same_series().items()
-        }
         until = stored.manifest.config.until
         against = {until.against: stored.name_of(until.against)} if until and until.against else {}
         study, _, who = row.name.rpartition(".") if stored.manifest.config.subject == PERSON else ("", "", "")
@@ -376,7 +369,7 @@ def read_head(viewed: ViewedStore, run: str) -> RunHead:
         timings = known.timings.get(who, ()) if known else ()
         spent = sum(one.spent for one in timings if one.task in ("", *stored.tasks)) / 60
         apart = stored.stand_ins, stored.failures()
-        return RunHead(stored.record, row, card, settings, *apart, steps, against, study, spent)
+        return RunHead(stored.record, row, card, settings, *apart, against, study, spent)
 
 
 def read_summary(viewed: ViewedStore, run: str, task: str) -> Summary:
