@@ -52,9 +52,7 @@ class FakeStoredRun:
         self.created = "2026-01-02 03:04 UTC"
         self.status = "finished"
         self.official = False
-        config = SimpleNamespace(
-            official=False, subject=subject, until=None, label="", settings={}, repeats=1
-        )
+        config = SimpleNamespace(official=False, subject=subject, until=None, label="", settings={}, repeats=1)
         self.manifest = SimpleNamespace(config=config, roles={})
         self.record = SimpleNamespace(name="")
         self.store_path = None
