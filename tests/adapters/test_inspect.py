@@ -83,6 +83,12 @@ def scores_of(log):
     }
 
 
+def score_named(log, name):
+    """What Inspect computed of one score value."""
+    (found,) = [score for score in read_eval_log(log, header_only=True).results.scores if score.name == name]
+    return found
+
+
 def given(scores):
     """Without the values that an item does not have."""
     return {
@@ -99,13 +105,12 @@ def test_the_same_replies_give_the_same_scores_in_inspect_and_in_our_engine(eval
     # Inspect wants the same names for all samples: what only some items have is left out.
     ours = {place: {"correct": values["correct"]} for place, values in engine_scores(played).items()}
     assert scores_of(evaluated) == ours
-    (accuracy,) = read_eval_log(evaluated, header_only=True).results.scores
-    assert accuracy.name == "correct"
+    accuracy = score_named(evaluated, "correct")
     assert accuracy.metrics["mean"].value == pytest.approx(played.summary().measure("accuracy").value)
 
 
 def test_standard_errors_are_clustered(evaluated):
-    (accuracy,) = read_eval_log(evaluated, header_only=True).results.scores
+    accuracy = score_named(evaluated, "correct")
     samples = read_eval_log(evaluated).samples
     by_cluster = {}
     for sample in samples:

@@ -2,10 +2,11 @@
 
 Inspect finds this module by the entry point `sociometer` in the group `inspect_ai`. Items, `play` and `score` are the
 instrument's own; Inspect provides models, log and viewer. A sample's log keeps the item and the outcome, so that
-`inspect score` computes the scores again without asking a model.
+`inspect score` computes the scores again without asking a model. Numbers of the whole run, such as SECEU's EQ, are
+metrics: the instrument's `summarise` computes them from the outcomes of all samples, as after `sociometer run`.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cache
 from math import nan
 from typing import Any, cast
@@ -15,7 +16,7 @@ from inspect_ai import Task as InspectTask
 from inspect_ai import task as inspect_task
 from inspect_ai._util.error import PrerequisiteError
 from inspect_ai.dataset import MemoryDataset, Sample
-from inspect_ai.log import transcript
+from inspect_ai.log import HeadlineMetric, transcript
 from inspect_ai.model import ChatMessageAssistant, Model, ModelOutput, get_model, model_roles
 from inspect_ai.scorer import Metric, SampleScore, Scorer, Target, mean, metric, scorer, stderr
 from inspect_ai.scorer import Score as InspectScore
@@ -30,8 +31,10 @@ from sociometer.core.conversation import SUBJECT, Event, Exchange, Identity
 from sociometer.core.errors import DataError, FailureKind, MachineryError, SociometerError, UsageError
 from sociometer.core.instrument import Instrument
 from sociometer.core.player import Player
+from sociometer.core.reply_summary import summarised
 from sociometer.core.session import RoleBinding, ToolMode
-from sociometer.core.task import Item
+from sociometer.core.settings import Settings
+from sociometer.core.task import AnyRun, Episode, Item, RunView, Task
 from sociometer.engine.plan import Plan, make_plan
 from sociometer.engine.run_options import make_config
 from sociometer.engine.runner import play_episode
@@ -42,6 +45,7 @@ from sociometer.store.records import Manifest
 OUTCOME, ROLES = "sociometer:outcome", "sociometer:roles"
 """The content of a sample's store in the log: the outcome, and who played the other roles."""
 CLUSTER = "cluster"
+REPEAT = "repeat"
 
 
 def _offer(name: str) -> Any:
@@ -80,10 +84,14 @@ def _task(name: str, task: str, options: dict[str, Any], settings: dict[str, Any
     chosen = task or _only_task(card)
     plan = _plan(name, chosen, msgspec.json.encode((options, settings), order="deterministic"))
     manifest = plan.described()
+    primary = card.primary_of(chosen)
+    samples = [sample_of(item, place) for place, item in enumerate(plan.item_lists()[chosen])]
     return InspectTask(
-        dataset=MemoryDataset([sample_of(item) for item in plan.item_lists()[chosen]], name=f"{name}/{chosen}"),
+        dataset=MemoryDataset(samples, name=f"{name}/{chosen}"),
         solver=play(name, chosen, options, settings),
         scorer=logged_outcome(name, chosen),
+        metrics=[summary(name, chosen, options, settings), *_METRICS],
+        headline_metric=HeadlineMetric(metric=primary.name) if primary else None,
         version=card.version,
         epochs=plan.repeats(chosen),
         metadata={"sociometer": task_facts(manifest, chosen)},
@@ -116,9 +124,9 @@ def _plan(name: str, task: str, choices: bytes) -> Plan:
     return make_plan(config, load(name), bindings={})
 
 
-def sample_of(item: Item) -> Sample:
-    """An item as a sample; its metadata has the item itself and the cluster that standard errors need."""
-    metadata = {CLUSTER: item.cluster or item.id, "item": msgspec.to_builtins(item)}
+def sample_of(item: Item, place: int) -> Sample:
+    """An item as a sample; its metadata has the item, its place, and the cluster that standard errors need."""
+    metadata = {CLUSTER: item.cluster or item.id, "item": msgspec.to_builtins(item), "place": place}
     return Sample(input=shown(item), id=item.id, metadata=metadata)
 
 
@@ -215,7 +223,58 @@ def clustered_error() -> Metric:
     return error
 
 
-_METRICS: Any = {"*": [mean(), clustered_error()]}
+@metric(name="summary", scores="unreduced")
+def summary(instrument: str, task: str, options: dict[str, Any], settings: dict[str, Any]) -> Metric:
+    """Every measure of the instrument's summary, with the `low` and `high` end of its interval where it has one."""
+
+    def measured(scores: list[SampleScore]) -> dict[str, float]:
+        plan = _plan(instrument, task, msgspec.json.encode((options, settings), order="deterministic"))
+        played = plan.instrument.task(task)
+        ordered = sorted(scores, key=_place)
+        found = summarised(played, _view(plan, task, [_episode(played, one) for one in ordered]))
+        values: dict[str, float] = {}
+        for measure in found.measures:
+            if measure.value is None:
+                continue
+            values[measure.full_name] = measure.value
+            ends = measure.interval
+            if ends is not None and ends.low is not None and ends.high is not None:
+                values[f"{measure.full_name}.low"] = ends.low
+                values[f"{measure.full_name}.high"] = ends.high
+        return values
+
+    return measured
+
+
+def _place(scored: SampleScore) -> tuple[int, int]:
+    """The place of a sample's item, and its repeat: a summary gets the episodes in this order."""
+    return (scored.sample_metadata or {})["place"], (scored.score.metadata or {})[REPEAT]
+
+
+def _episode(played: Task[Any, Any], scored: SampleScore) -> Episode[Any, Any]:
+    logged = scored.score.metadata or {}
+    item = msgspec.convert((scored.sample_metadata or {})["item"], played.item_type, strict=False)
+    outcome = msgspec.convert(logged[OUTCOME], played.outcome_type, strict=False)
+    return Episode(item, logged[REPEAT], outcome, played.score(item, outcome), None)
+
+
+def _view(plan: Plan, task: str, episodes: Sequence[Episode[Any, Any]]) -> AnyRun:
+    """The samples that have an outcome as `summarise` gets a run."""
+    manifest = plan.described()
+    card = plan.instrument.card
+    return RunView(
+        lambda: iter(episodes),
+        Settings({**manifest.shown_settings(card), **manifest.config.ways}),
+        norm=manifest.norms[task],
+        task=task,
+        card=card,
+        version=card.version,
+        whose_items=manifest.whose_items,
+        as_in_paper=manifest.config.official,
+    )
+
+
+_METRICS: Any = [{"*": [mean(), clustered_error()]}]
 
 
 @scorer(metrics=_METRICS)
@@ -245,7 +304,8 @@ def _scorer(instrument: str, task: str) -> Scorer:
         made = found.score(item, msgspec.convert(kept, found.outcome_type, strict=False))
         # The same keys for every sample; a missing value is NaN, which metrics leave out.
         values = {name: made.values.get(name, nan) for name in names}
-        return InspectScore(value=values, metadata={"facets": made.facets, "unreadable": made.unreadable})
+        logged = {"facets": made.facets, "unreadable": made.unreadable, REPEAT: state.epoch - 1, OUTCOME: kept}
+        return InspectScore(value=values, metadata=logged)
 
     return score
 

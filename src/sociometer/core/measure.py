@@ -101,6 +101,11 @@ class Measure(Shown, frozen=True, omit_defaults=True):
     note: str = ""  # A remark on this number; empty for none.
     cases: tuple[Case, ...] = ()  # The measure with all failed episodes at the low and the high end of its scale.
 
+    @property
+    def full_name(self) -> str:
+        """Its name with its group: `accuracy (ability=empathy)`."""
+        return _named(self.name, self.group)
+
     def __str__(self) -> str:
         if self.value is None:
             return f"{self.name}: no value"
@@ -242,7 +247,11 @@ class Summary(Shown, frozen=True, omit_defaults=True):
 
 
 def _named(name: str, group: dict[str, str]) -> str:
-    return f"{name} ({', '.join(f'{facet}={level}' for facet, level in group.items())})" if group else name
+    """The name of a measure with its group: `accuracy (ability=empathy)`."""
+    if not group:
+        return name
+    levels = ", ".join(f"{facet}={level}" for facet, level in group.items())
+    return f"{name} ({levels})"
 
 
 def _bounds(interval: Interval | None) -> tuple[Cell, Cell]:
