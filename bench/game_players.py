@@ -18,8 +18,6 @@ from sociometer.core.conversation import Identity, Reply, Request
 from sociometer.core.measure import Summary
 from sociometer.core.player import Player, RulePlayer
 from sociometer.instruments import load
-from sociometer.instruments.egosocial.games.numbers.learner import forecasts
-from sociometer.instruments.egosocial.games.numbers.rules import Round
 from sociometer.instruments.egosocial.games.players import SteadyOpponent
 from sociometer.models.presets import ModelOptions
 from sociometer.models.registry import resolve
@@ -44,24 +42,13 @@ def constant(**said: object) -> Answer:
     return lambda request: json.dumps(said)
 
 
-_ROUND = re.compile(r"you chose ([\d.]+), your opponent chose ([\d.]+)")
-
-
-def rounds_in(request: Request) -> list[Round]:
-    """Return the rounds that a prompt tells, seen from the opponent's side."""
-    return [Round(float(theirs), float(mine)) for mine, theirs in _ROUND.findall(request.messages[-1].content)]
+_OPPONENTS = re.compile(r"your opponent chose ([\d.]+)")
 
 
 def repeating(request: Request) -> str:
     """Predict the opponent's last number."""
-    seen = rounds_in(request)
-    return json.dumps({"prediction": seen[-1].mine if seen else 50, "choice": 40})
-
-
-def learning(request: Request) -> str:
-    """Predict what the Bayesian learner finds most likely."""
-    forecast = forecasts((*rounds_in(request), Round(1, 1)))[-1]
-    return json.dumps({"prediction": forecast.mode, "choice": 40})
+    numbers = _OPPONENTS.findall(request.messages[-1].content)
+    return json.dumps({"prediction": float(numbers[-1]) if numbers else 50, "choice": 40})
 
 
 def habit(*wanted: str, style: str = "A") -> Answer:
@@ -118,10 +105,9 @@ def main() -> None:
             {"deals": chosen.deals},
         ),
         "numbers": (
-            ("accuracy", "reached", "beyond_repeating", "repeating", "ceiling", "regret"),
+            ("accuracy", "beyond_repeating", "repeating"),
             {
                 "oracle (knows the number)": "oracle",
-                "Bayesian learner": Habit(learning),
                 "repeats the last number": Habit(repeating),
                 "predicts 1, chooses 1": Habit(constant(prediction=1, choice=1)),
                 "predicts 50, chooses 33": Habit(constant(prediction=50, choice=33)),

@@ -231,7 +231,7 @@ def test_a_dry_run_sends_nothing_and_keeps_nothing(cli):
 
 
 def test_a_run_without_its_primary_measure_says_what_was_measured(cli):
-    words = ("--task", "generated", "--perspective", "third", "--stories", "2", "--tier", "seen", "--quiet")
+    words = ("--task", "generated", "--perspective", "third", "--stories", "2", "--quiet")
     code, out, _ = cli("run", "egosocial", "--model", "baseline/oracle", *words)
     assert code == 0
     assert "no result" not in out

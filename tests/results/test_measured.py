@@ -42,17 +42,7 @@ def played(row, tmp_path):
 RECORDED = [row for row in ROWS if "recordings/" in row["source"]]
 
 
-# The stories of egosocial take seconds to make; tests/engine/test_recordings.py compares its recording in any case.
-LONG = {"egosocial": pytest.mark.slow}
-
-
-@pytest.mark.parametrize(
-    "row",
-    [
-        pytest.param(row, marks=LONG.get(row["instrument"], ()), id=f"{row['instrument']}-{row['subject']}")
-        for row in RECORDED
-    ],
-)
+@pytest.mark.parametrize("row", RECORDED, ids=lambda row: f"{row['instrument']}-{row['subject']}")
 def test_a_recording_gives_its_figure(row, tmp_path):
     run = played(row, tmp_path)
     line = lines_of(run)[0]

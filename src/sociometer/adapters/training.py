@@ -160,7 +160,7 @@ ENVIRONMENTS = {
         ),
         Environment(
             "stories", "egosocial", "generated", "generated stories: the share of questions that are right",
-            lambda values: _mean(values, "first", "third"), ("perspective", "language", "tier", "stories"),
+            lambda values: _mean(values, "first", "third"), ("perspective", "language", "stories"),
         ),
         Environment(
             "holdem", "egosocial", "holdem", "limit hold'em: 1 if the opponent's style is named correctly",

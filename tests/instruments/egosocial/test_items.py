@@ -29,11 +29,6 @@ def test_official_scenarios_say_how_to_get_their_files(task, tmp_path):
         scenes(task, data=tmp_path)
 
 
-def test_the_summary_says_what_guessing_earns():
-    summary = show({"stories": 2}).summarise("generated")
-    assert summary.notes == ("Accuracy expected by guessing, by tier: seen 50.0 %, told 33.3 %, deep 33.3 %.",)
-
-
 @pytest.mark.parametrize("task", ["generated", "counterfactual", "worlds"])
 def test_no_two_options_are_the_same(task):
     for scene in scenes(task, {"stories": 3}):

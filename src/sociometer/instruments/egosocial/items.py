@@ -24,7 +24,7 @@ def tomi(source: Source) -> Iterator[Scene]:
 def generated(source: Source) -> Iterator[Scene]:
     """Generated stories from the run's seed."""
     settings = source.settings
-    return generated_scenes(source.seed, settings.whole("stories"), settings.texts("tier"), settings.text("language"))
+    return generated_scenes(source.seed, settings.whole("stories"), settings.text("language"))
 
 
 def newworld(source: Source) -> Iterator[Scene]:

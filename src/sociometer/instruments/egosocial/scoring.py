@@ -12,7 +12,6 @@ from sociometer.core.words import grouped
 from sociometer.instruments.egosocial.games.game import NOTES
 from sociometer.instruments.egosocial.play import Picks
 from sociometer.instruments.egosocial.scene import Scene
-from sociometer.instruments.egosocial.stories.scenes import SEEN
 from sociometer.reading import forecasts
 from sociometer.statistics.formatting import CHANCE, estimate, p_phrase
 from sociometer.statistics.measures import Observation, grouped_measures, mean_measure
@@ -20,7 +19,6 @@ from sociometer.statistics.paired import paired_difference
 
 Run = RunView[Scene, Picks]
 STORY_FACETS = ("order", "story type", "measures", "belief", ("story type", "order"), ("belief", "order"))
-FRESH_FACETS = ("tier", "asked", "evidence", ("tier", "order"), ("tier", "belief"), *STORY_FACETS)
 
 
 def score(item: Scene, outcome: Picks) -> Score:
@@ -43,26 +41,8 @@ def score(item: Scene, outcome: Picks) -> Score:
 
 
 def summarise_generated(run: Run) -> Summary:
-    """Both persons by tier, order and story type, the paired difference, and the score of guessing in each tier."""
-    summary = _summarise_pairs(run, ["first", "third"], FRESH_FACETS)
-    chances = _chances(run)
-    levels = ", ".join(f"{tier} {chance * 100:.1f} %" for tier, chance in chances.items())
-    note = f"Accuracy expected by guessing, by tier: {levels}."
-    measures = tuple(
-        msgspec.structs.replace(measure, note=note)
-        if measure.name in ("first", "third") and not measure.group
-        else measure
-        for measure in summary.measures
-    )
-    return msgspec.structs.replace(summary, measures=measures, notes=(note,), series=_chance_series(run))
-
-
-def _chances(run: Run) -> dict[str, float]:
-    """The score of guessing in each tier that was played."""
-    # Runs of earlier versions have no tiers.
-    tiers = ((item.facets.get("tier", SEEN), item.tellings[0].options) for item, _, _ in run.scored())
-    found = grouped((tier, 1 / len(options)) for tier, options in tiers)
-    return {tier: sum(values) / len(values) for tier, values in found.items()}
+    """Both persons by order and story type, and the paired difference."""
+    return msgspec.structs.replace(_summarise_pairs(run, ["first", "third"], STORY_FACETS), series=_chance_series(run))
 
 
 def summarise_tomi(run: Run) -> Summary:

@@ -22,7 +22,7 @@ def test_every_game_has_its_figures(runs):
     assert {"beliefs-slope", "number-rounds", "holdem-accuracy", "blackjack-accuracy"} <= names
 
 
-def test_the_papers_opponents_have_the_papers_figure_and_no_learner(rehearsal, baseline):
+def test_the_papers_opponents_have_the_papers_figure_and_no_curve_by_round(rehearsal, baseline):
     show = rehearsal(baseline("random"), opponents=("level-1", "level-2", "level-3"))
     drawn = {one.name: one for one in figures([summarised_run("r", "numbers", "x", {}, show.summarise("numbers"))])}
     names = set(drawn)

@@ -1,17 +1,16 @@
 """A second oracle, which reads the words of a story, English or Chinese, and shares nothing with the first.
 
 It keeps a table: for each chain of people up to five ("what Ann thinks that Bo thinks …") where everybody is and where
-each thing lies. A sentence changes the rows of those chains that notice it. The first oracle (`minds.py`) instead turns
+each thing lies. A sentence changes the rows of those chains that notice it. The first oracle (`mind.py`) instead turns
 the events of the generator into one person's timeline, again for each person of a chain.
 """
 
 import re
 from itertools import pairwise, product
 
-_EN_A, _EN_B, _EN_M, _EN_O, _EN_S = (rf"(?P<{slot}>[A-Z][a-z]+)" for slot in "abmos")
+_EN_A, _EN_B = (rf"(?P<{slot}>[A-Z][a-z]+)" for slot in "ab")
 _EN = {slot: rf"[Tt]he (?P<{slot}>[a-z ]+?)" for slot in ("room", "thing", "box", "old")}
 _IN = rf"{_EN['thing']} (?:is|was|were|are) (?:now )?in {_EN['box']}"
-_IT = rf"(?:it|they) (?:was|were) in {_EN['box']}"
 ENGLISH = {
     "enter": (
         rf"{_EN_A} (?:came|stepped) into {_EN['room']} (?:early that day|to [a-z ]+)\.",
@@ -51,32 +50,6 @@ ENGLISH = {
         rf"In private {_EN_A} told {_EN_B} that {_IN}\.",
         rf"{_EN_A} met {_EN_B} on the stairs and mentioned that {_IN}\.",
         rf"{_EN_A} took {_EN_B} aside and said that {_IN}\.",
-        rf"“That is not so,” {_EN_A} said to {_EN_B} when the two were alone. “{_IN}\.”",
-        rf"{_EN_A} put {_EN_B} right in private: {_IN}\.",
-    ),
-    "lie": (
-        rf"{_EN_A} did not want {_EN_B} to find {_EN['thing']}, and lied: {_IT}, [A-Z][a-z]+ said to [A-Z][a-z]+ in"
-        r" private\.",
-        rf"As a joke {_EN_A} told {_EN_B} in private, against better knowledge, that {_IN}\.",
-        rf"{_EN_A} hoped to keep {_EN['thing']} from {_EN_B} and told [A-Z][a-z]+ the untruth that {_IT}\.",
-    ),
-    "relay": (
-        rf"{_EN_A} found {_EN_B} and passed on what {_EN_S} had said: {_IN}\.",
-        rf"{_EN_A} went straight to {_EN_B} with {_EN_S}'s message that {_IN}\.",
-    ),
-    "send": (
-        rf"{_EN_A} asked {_EN_M} to let {_EN_B} know that {_IN}\.",
-        rf"{_EN_A} had no time to look for {_EN_B} and gave {_EN_M} a message for [A-Z][a-z]+: {_IN}\.",
-    ),
-    "hear": (
-        rf"{_EN_O} was in the passage outside and saw nothing, but heard {_EN_A} say aloud that {_EN['thing']} could go"
-        rf" into {_EN['box']}\. Nobody noticed\.",
-        rf"Through the thin wall {_EN_O} could not see anything, yet heard {_EN_A} mutter, “{_EN['thing']}: into"
-        rf" {_EN['box']}\.” Nobody noticed\.",
-    ),
-    "forget": (
-        rf"By the evening the latest news of {_EN['thing']} had slipped {_EN_A}'s mind\.",
-        rf"After a long day {_EN_A} had clean forgotten the latest news of {_EN['thing']}\.",
     ),
     "watch": (
         rf"{_EN_A} stopped outside {_EN['room']} and began to watch through a crack in the door, unnoticed by"
@@ -87,17 +60,11 @@ ENGLISH = {
         rf"{_EN_A} turned away from {_EN['room']} again\.",
         rf"After a while {_EN_A} stopped watching {_EN['room']}\.",
     ),
-    "overheard": (rf"{_EN_O} was behind the door and heard every word of it, and nobody noticed\.",),
     "nothing": (
-        rf"{_EN_M} ran into an old friend on the way, and the message never reached {_EN_B}\.",
-        rf"But {_EN_M} was held up and never got round to telling {_EN_B}\.",
-        rf"Through the keyhole {_EN_O} saw {_EN_A} put something into {_EN['box']}, but could not make out what it"
-        r" was\.",
-        rf"From outside {_EN_O} heard {_EN_A} busy with {_EN['box']}, but had no idea what was being put there\.",
         rf"{_EN_A} (?:had always liked|once wrote a poem about|had never cared for|thought little of) [a-z ]+\.",
     ),
 }
-_ZH_A, _ZH_B, _ZH_M, _ZH_O, _ZH_S = (rf"(?P<{slot}>[一-鿿]{{2}})" for slot in "abmos")
+_ZH_A, _ZH_B = (rf"(?P<{slot}>[一-鿿]{{2}})" for slot in "ab")
 _ZH = {slot: rf"(?P<{slot}>[一-鿿]+?)" for slot in ("room", "thing", "box", "old")}
 _ZH_IN = rf"{_ZH['thing']}在{_ZH['box']}里"
 CHINESE = {
@@ -127,41 +94,14 @@ CHINESE = {
     ),
     "tell": (
         rf"{_ZH_A}私下告诉{_ZH_B}，{_ZH_IN}。", rf"{_ZH_A}在楼梯上碰见{_ZH_B}，顺口说起{_ZH_IN}。",
-        rf"{_ZH_A}把{_ZH_B}拉到一边，说{_ZH_IN}。", rf"没有旁人的时候，{_ZH_A}对{_ZH_B}说：“不是那样，{_ZH_IN}。”",
-        rf"{_ZH_A}私下纠正{_ZH_B}，说{_ZH_IN}。",
-    ),
-    "lie": (
-        rf"{_ZH_A}不想让{_ZH_B}找到{_ZH['thing']}，便私下骗..，说它在{_ZH['box']}里。",
-        rf"{_ZH_A}跟{_ZH_B}开了个玩笑，明知不是这样，却私下说{_ZH_IN}。",
-        rf"{_ZH_A}想瞒住{_ZH_B}，就骗..说{_ZH_IN}。",
-    ),
-    "relay": (
-        rf"{_ZH_A}找到{_ZH_B}，把{_ZH_S}的话带到了：{_ZH_IN}。",
-        rf"{_ZH_A}径直去找{_ZH_B}，带去了{_ZH_S}的口信，说{_ZH_IN}。",
-    ),
-    "send": (
-        rf"{_ZH_A}托{_ZH_M}转告{_ZH_B}，{_ZH_IN}。",
-        rf"{_ZH_A}没空去找{_ZH_B}，就让{_ZH_M}给..捎个口信，说{_ZH_IN}。",
-    ),
-    "hear": (
-        rf"{_ZH_O}正在外面的走廊里，什么也看不见，却听见{_ZH_A}说出声来：“{_ZH['thing']}就放{_ZH['box']}里吧。”谁也没有发觉..。",
-        rf"隔着薄薄的墙，{_ZH_O}什么也看不见，只听见{_ZH_A}自言自语：“{_ZH['thing']}，放{_ZH['box']}里。”谁也没有发觉..。",
-    ),
-    "forget": (
-        rf"到了傍晚，{_ZH_A}已经想不起关于{_ZH['thing']}的最新消息了。",
-        rf"忙了一整天，{_ZH_A}把关于{_ZH['thing']}的最新消息忘得一干二净。",
+        rf"{_ZH_A}把{_ZH_B}拉到一边，说{_ZH_IN}。",
     ),
     "watch": (
         rf"{_ZH_A}在{_ZH['room']}外面站住，开始透过门缝往里看，谁也没有发觉。",
         rf"{_ZH_A}开始在窗外悄悄往{_ZH['room']}里看，谁也没有发觉。",
     ),
     "unwatch": (rf"{_ZH_A}从{_ZH['room']}外面走开，不再往里看了。", rf"过了一阵，{_ZH_A}不再往{_ZH['room']}里看了。"),
-    "overheard": (rf"{_ZH_O}就在门后，每个字都听见了，谁也没有发觉。",),
     "nothing": (
-        rf"{_ZH_M}半路遇见一位老朋友，口信始终没有带到{_ZH_B}那里。",
-        rf"可是{_ZH_M}被别的事耽搁了，一直没有告诉{_ZH_B}。",
-        rf"{_ZH_O}从钥匙孔里看见{_ZH_A}往{_ZH['box']}里放了一件东西，但没看清是什么。",
-        rf"{_ZH_O}从外面听见{_ZH_A}在{_ZH['box']}那边忙活，却不知道往里放的是什么。",
         rf"{_ZH_A}(?:一向喜欢|从来就不喜欢)[一-鿿]+。", rf"{_ZH_A}[为对][一-鿿]+?(?:写过一首诗|没什么好感)。",
     ),
 }  # fmt: skip
@@ -200,17 +140,14 @@ class Table:
         self.spying = {}
         self.held = {chain: {} for chain in self.chains}
         """For each thing the places that the chain has believed in, the latest last."""
-        self.lies = {}
         self.scene = self._scene()
-        for (kind, said), (following, more) in pairwise([*self.told, ("", {})]):
-            getattr(self, f"_{kind}")(said, more["o"] if following == "overheard" else "")
+        for kind, said in self.told:
+            getattr(self, f"_{kind}")(said)
 
-    def answer(self, kind, thing, chain, listener=""):
+    def answer(self, kind, thing, chain):
         """The place that a question asks for."""
         if kind == "memory":
             return next(said["box"] for told, said in self.told if told == "place" and said["thing"] == thing)
-        if kind == "say" and len(chain) == 1 and (chain[0], listener, thing) in self.lies:
-            return self.lies[chain[0], listener, thing]
         return self.held[chain][thing][-1]
 
     def _scene(self):
@@ -248,69 +185,36 @@ class Table:
                 for thing, places in self.held[()].items():
                     self._put(chain, {"thing": thing, "box": places[-1]})
 
-    def _among(self, said, start, people):
-        """Every chain that begins like this and goes on with these people believes what is said."""
-        for chain in self.chains:
-            if chain and chain[: len(start)] == start and set(chain[len(start) :]) <= set(people):
-                self._put(chain, said)
-
-    def _enter(self, said, _):
+    def _enter(self, said):
         self.where[()][said["a"]] = said["room"]
         self._look(said["room"])
 
-    def _exit(self, said, _):
+    def _exit(self, said):
         for chain in [chain for chain in self.chains if self._notices(chain, said["room"])]:
             self.where[chain][said["a"]] = None
 
-    def _watch(self, said, _):
+    def _watch(self, said):
         self.spying[said["a"]] = said["room"]
         self._look(said["room"], (said["a"],))
 
-    def _unwatch(self, said, _):
+    def _unwatch(self, said):
         del self.spying[said["a"]]
 
-    def _move(self, said, _):
+    def _move(self, said):
         for chain in self.chains:
             if self._notices(chain, self.scene):
                 self._put(chain, said)
 
     _place = _move
 
-    def _tell(self, said, hearer):
-        both = (said["a"], said["b"])
-        self._among(said, (), both)
-        if hearer:
-            self._among(said, (hearer,), both)
+    def _tell(self, said):
+        both = {said["a"], said["b"]}
+        for chain in self.chains:
+            if chain and set(chain) <= both:
+                self._put(chain, said)
 
-    def _lie(self, said, hearer):
-        liar, believer = both = (said["a"], said["b"])
-        self.lies[liar, believer, said["thing"]] = said["box"]
-        for start in ((believer,), both, *([(hearer,)] if hearer else [])):
-            self._among(said, start, both)
-
-    def _send(self, said, _):
-        """The sender takes it for granted that all three know of it; the messenger knows that the sender does."""
-        sender, messenger, listener = said["a"], said["m"], said["b"]
-        self._among(said, (), (sender, messenger))
-        for start in ((sender,), (messenger, sender)):
-            self._among(said, start, (sender, messenger, listener))
-
-    def _relay(self, said, _):
-        self._among(said, (), (said["a"], said["b"], said["s"]))
-
-    def _hear(self, said, _):
-        self._put((said["o"],), said)
-        self._put((said["o"], said["a"]), said)
-
-    def _forget(self, said, _):
-        past = self.held[said["a"],].get(said["thing"], [])
-        if len(past) > 1:
-            past.append(past[-2])
-
-    def _nothing(self, said, _):
-        """It teaches nobody anything; what is overheard is told with the sentence before it."""
-
-    _overheard = _nothing
+    def _nothing(self, said):
+        """It teaches nobody anything."""
 
 
 _THING = {"en": r"the (?P<thing>[a-z ]+?)", "zh": r"(?P<thing>[一-鿿]+?)"}
@@ -319,29 +223,27 @@ _QUESTIONS = {
         "memory": rf"Where (?:was|were) {_THING['en']} at the beginning\?",
         "reality": rf"Where (?:is|are) {_THING['en']} really\?",
         "belief": rf"Where (?P<chain>.+) look for {_THING['en']}\?",
-        "say": rf"Suppose (?P<to>\w+) asked \w+ where {_THING['en']} (?:is|are)\. Which place (?P<chain>.+) name\?",
     },
     "zh": {
         "memory": rf"一开始，{_THING['zh']}在哪里？",
         "reality": rf"{_THING['zh']}实际上在哪里？",
         "belief": rf"(?P<chain>.+)会去哪里找{_THING['zh']}？",
-        "say": rf"假如(?P<to>..)问..{_THING['zh']}在哪里，(?P<chain>.+)会说在哪里？",
     },
 }
 _NAMES = {"en": re.compile(r"[A-Z][a-z]+"), "zh": re.compile(r"(..)(?:认为|$)")}
 
 
 def asked(question, language):
-    """The kind of a question, its thing, its chain of people, and who would be told."""
+    """The kind of a question, its thing, and its chain of people."""
     for kind, form in _QUESTIONS[language].items():
         if found := re.fullmatch(form, question):
             parts = found.groupdict()
             names = tuple(_NAMES[language].findall(parts.get("chain", "")))
-            return kind, parts["thing"], names, parts.get("to", "")
+            return kind, parts["thing"], names
     raise ValueError(f"not understood: {question}")
 
 
 def second_answer(story, question, language):
     """The answer to a question, from the words of the story and the question alone."""
-    kind, thing, chain, other = asked(question, language)
-    return Table(story, language, max(2, len(chain))).answer(kind, thing, chain, other)
+    kind, thing, chain = asked(question, language)
+    return Table(story, language, max(2, len(chain))).answer(kind, thing, chain)

@@ -71,7 +71,7 @@ def card_measures(
             yield card, grouped_measures(run, card.value, card.name, by=[facet], binary=binary)
 
 
-def reached(run: RunView[Any, Any], floor: str | float) -> Measure:
+def reached(run: RunView[Any, Any], floor: float) -> Measure:
     """Right answers beyond a floor, as a share of those that the ideal observer expects beyond it in the same matches.
 
     The interval is that of a ratio of two means: each match counts by how far it is from the ratio (delta method).
@@ -80,8 +80,7 @@ def reached(run: RunView[Any, Any], floor: str | float) -> Measure:
     for item, _, score in run.scored():
         values = score.values
         if "ceiling" in values:
-            least = values[floor] if isinstance(floor, str) else floor
-            rows.append((item, values["right"] - least, values["ceiling"] - least))
+            rows.append((item, values["right"] - floor, values["ceiling"] - floor))
     reachable = fmean(row[2] for row in rows) if rows else 0.0
     if reachable <= 0:
         return Measure("reached", None, note="nothing could be reached beyond the floor")

@@ -35,61 +35,12 @@ class Move(msgspec.Struct, frozen=True, tag=True):
 
 
 class Tell(msgspec.Struct, frozen=True, tag=True):
-    """One person tells another, in private, where a thing is.
-
-    A teller who is not `honest` believes something else. `hearers` overhear it unnoticed. `source` is who sent it, if
-    the teller passes a message on. `corrects` is for the wording: it puts right what somebody else said.
-    """
+    """One person tells another, in private, where a thing is."""
 
     teller: str
     listener: str
     thing: str
     container: str
-    honest: bool = True
-    hearers: tuple[str, ...] = ()
-    source: str = ""
-    corrects: bool = False
-
-
-class Send(msgspec.Struct, frozen=True, tag=True):
-    """One person asks another to tell a third where a thing is, and assumes that this is done."""
-
-    sender: str
-    messenger: str
-    listener: str
-    thing: str
-    container: str
-
-
-class Lose(msgspec.Struct, frozen=True, tag=True):
-    """A message that somebody was asked to pass on never arrives; nobody notices."""
-
-    messenger: str
-    listener: str
-
-
-class Hear(msgspec.Struct, frozen=True, tag=True):
-    """Somebody outside hears, without seeing anything and unnoticed, where the mover has just put a thing."""
-
-    person: str
-    mover: str
-    thing: str
-    container: str
-
-
-class Glimpse(msgspec.Struct, frozen=True, tag=True):
-    """Somebody outside notices that the mover put something into a container, but not what: nobody learns anything."""
-
-    person: str
-    mover: str
-    container: str
-
-
-class Forget(msgspec.Struct, frozen=True, tag=True):
-    """A person forgets the last that they learnt about a thing; nobody else knows."""
-
-    person: str
-    thing: str
 
 
 class Watch(msgspec.Struct, frozen=True, tag=True):
@@ -114,7 +65,7 @@ class Remark(msgspec.Struct, frozen=True, tag=True):
     thing: str
 
 
-Event = Enter | Exit | Place | Move | Tell | Send | Lose | Hear | Glimpse | Forget | Watch | Unwatch | Remark
+Event = Enter | Exit | Place | Move | Tell | Watch | Unwatch | Remark
 
 
 class Story(msgspec.Struct, frozen=True):
@@ -136,16 +87,11 @@ class Story(msgspec.Struct, frozen=True):
 
 
 class Question(msgspec.Struct, frozen=True):
-    """A question about a thing's place.
-
-    `memory`, `reality`, the nested `belief` of a chain of people, what the last of the chain would `say` to a listener
-    who asks, as the others of the chain believe.
-    """
+    """A question about a thing's place: `memory`, `reality`, or the nested `belief` of a chain of people."""
 
     kind: str
     thing: str
     chain: tuple[str, ...] = ()
-    listener: str = ""
 
     @property
     def order(self) -> int:

@@ -1,4 +1,4 @@
-"""The tier `seen`: people learn by their own eyes and by true messages; each story type has its plots."""
+"""How a story is drawn: people learn by their own eyes and by true messages; each story type has its plots."""
 
 import random
 from collections.abc import Sequence

@@ -19,7 +19,6 @@ from sociometer.instruments.egosocial.stories import events
 
 DATA = Path(__file__).parents[1] / "data" / "stories"
 WORDS = Path(__file__).parents[1] / "words"
-_OVERHEARD = "Overheard"
 _SLOT = re.compile(r"\{(\w+)(?::(\w+))?\}")
 _START = re.compile(r"(?:^|(?<=[.!?] )|(?<=“))[a-z]")
 
@@ -37,8 +36,6 @@ class StoryTexts(Struct, frozen=True, forbid_unknown_fields=True):
     """What fresh stories of one language are told with: names, sentences by kind, and questions."""
 
     words: Vocabulary
-    overheard: str
-    """The sentence that follows what somebody overhears."""
     sentences: dict[str, tuple[str, ...]]
     questions: dict[str, str]
 
@@ -99,18 +96,11 @@ def story_prose(story: events.Story, key: str, voice: Voice) -> str:
         kind, people, words = _slots(event, held)
         if isinstance(event, events.Place | events.Move):
             held[event.thing] = event.container
-        forms = _forms(kind, voice.language)
+        forms = list(texts(voice.language).sentences[kind])
         random.Random(f"{key} {kind}").shuffle(forms)
         told.append(_fill(forms[used[kind] % len(forms)], people, words, voice))
         used[kind] += 1
     return language_of(voice.language).space.join(told)
-
-
-def _forms(kind: str, language: str) -> list[str]:
-    """The sentences of a kind; what is overheard has one more sentence."""
-    known = texts(language)
-    plain = kind.removesuffix(_OVERHEARD)
-    return [form + (known.overheard if plain != kind else "") for form in known.sentences[plain]]
 
 
 def _slots(event: events.Event, held: Mapping[str, str]) -> tuple[str, dict[str, str], dict[str, str]]:
@@ -124,19 +114,7 @@ def _slots(event: events.Event, held: Mapping[str, str]) -> tuple[str, dict[str,
         words = {"thing": event.thing, "box": event.container, "old": held[event.thing]}
         return "Move", {"A": event.person or ""}, words
     if isinstance(event, events.Tell):
-        kind = "Lie" if not event.honest else "Relay" if event.source else "Correct" if event.corrects else "Tell"
-        people = {"A": event.teller, "B": event.listener, "S": event.source, "O": "".join(event.hearers)}
-        return kind + (_OVERHEARD if event.hearers else ""), people, {"thing": event.thing, "box": event.container}
-    if isinstance(event, events.Send):
-        people = {"A": event.sender, "M": event.messenger, "B": event.listener}
-        return "Send", people, {"thing": event.thing, "box": event.container}
-    if isinstance(event, events.Lose):
-        return "Lose", {"M": event.messenger, "B": event.listener}, {}
-    if isinstance(event, events.Hear | events.Glimpse):
-        words = {"box": event.container, "thing": event.thing if isinstance(event, events.Hear) else ""}
-        return type(event).__name__, {"O": event.person, "A": event.mover}, words
-    if isinstance(event, events.Forget):
-        return "Forget", {"A": event.person}, {"thing": event.thing}
+        return "Tell", {"A": event.teller, "B": event.listener}, {"thing": event.thing, "box": event.container}
     return f"Remark {event.verb}", {"A": event.person}, {"liked": event.thing}
 
 
@@ -151,9 +129,9 @@ def question_prose(question: events.Question, voice: Voice) -> str:
         _filled(forms["first thought" if place == 0 else "thought"], {"A": name}, {}, voice)
         for place, name in enumerate(minds)
     ]
-    form = f"{question.kind} nested" if minds else question.kind
+    form = "belief nested" if minds else "belief"
     asked = forms[form].replace("{thoughts}", forms["between"].join(thoughts))
-    return _fill(asked, {"A": last, "B": question.listener}, words, voice)
+    return _fill(asked, {"A": last}, words, voice)
 
 
 def _fill(form: str, people: Mapping[str, str], words: Mapping[str, str], voice: Voice) -> str:

@@ -133,23 +133,14 @@ def test_constant_players_earn_next_to_nothing_and_have_learnt_nothing(name, scr
     summary = rehearsal(subject, drawn=36).summarise("numbers")
     assert summary.measure("accuracy").value < 0.10
     assert summary.measure("learnt").value <= 1 / 36
-    assert summary.measure("ceiling").value > 0.6
-    assert summary.measure("regret").value > 10
     assert summary.measure("beyond_repeating").value < 0
 
 
-def test_a_player_who_repeats_the_last_number_lies_below_the_ceiling(script, rehearsal):
-    summary = rehearsal(script(repeating(lambda number: 40)), drawn=7).summarise("numbers")
-    assert 0 < summary.measure("accuracy").value < summary.measure("ceiling").value
-    assert 0 < summary.measure("regret").value < 10
-    assert summary.measure("reached").value == 0
-
-
-def test_regret_is_given_by_round_and_falls_for_the_learner(baseline, rehearsal):
+def test_accuracy_is_given_by_round_beside_that_of_repeating_the_last_number(baseline, rehearsal):
     summary = rehearsal(baseline("oracle"), drawn=7).summarise("numbers")
     by_round = summary.series["by_round"]
     assert [point["round"] for point in by_round] == list(range(1, 11))
-    assert by_round[0]["ceiling"] < by_round[3]["ceiling"]
     assert all(point["accuracy"] == 1 for point in by_round)
-    assert {"round", "ceiling", "repeating", "regret"} <= set(summary.tables[0].columns)
+    assert by_round[0]["repeating"] == 0 < by_round[3]["repeating"] < 1, "before the first round there is no number"
+    assert summary.tables[0].columns == ("round", "accuracy", "repeating", "matches")
     assert {point["accuracy"] for point in summary.tables[0].records()} == {"100 % (too few)"}

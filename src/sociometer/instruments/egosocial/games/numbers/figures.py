@@ -18,16 +18,15 @@ def number_figures(runs: Sequence[AnyRun]) -> Iterator[Figure]:
 
 
 def _accuracies(runs: Sequence[AnyRun]) -> Iterator[Figure]:
-    """Accuracy by round over the drawn opponents, beside the learner and a player that repeats the last number."""
+    """Accuracy by round over the drawn opponents, beside a player that repeats the last number."""
     series = [(run.subject, run.summary.series.get("by_round") or []) for run in runs]
     if not any(points for _, points in series):
         return
     right = [CurvePoint(point["round"], point["accuracy"], subject) for subject, points in series for point in points]
     bounds = next(points for _, points in series if points)
-    right += [CurvePoint(point["round"], point["ceiling"], "Bayesian learner") for point in bounds]
     right += [CurvePoint(point["round"], point["repeating"], "repeats the last number") for point in bounds]
     chart = curve_chart(right, x_title="round", y_title="right predictions", unit="share", domain=(0, 1))
-    caption = "The learner knows the family of opponents and sees the same rounds as the first subject."
+    caption = "The player that repeats the last number sees the same rounds as the first subject."
     yield Figure("number-rounds", "Right predictions by round, drawn opponents", caption, chart=chart)
 
 

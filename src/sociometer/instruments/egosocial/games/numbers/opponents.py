@@ -1,13 +1,12 @@
 """The opponents of number guessing: the paper's steady rules, and a family from which a seed draws.
 
 A drawn opponent opens with its own number and then follows a rule from the numbers of the last round to its next one,
-always a whole number. The rules and their probabilities are defined only here: `draw` samples from them, and the
-learner (`learner.py`) weighs every member.
+always a whole number.
 """
 
 import functools
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 
 import msgspec
 
@@ -216,10 +215,3 @@ def next_number(opponent: Drawn, rounds: Sequence[Round], rng: random.Random) ->
     """Return an opponent's next number."""
     chances = next_chances(opponent, rounds)
     return float(rng.choices(list(chances), list(chances.values()))[0])
-
-
-def every_member() -> Iterator[tuple[Drawn, float]]:
-    """Return all members of the family with their probabilities; the first number is left open (0)."""
-    for kind in KINDS:
-        for member, share in members(kind):
-            yield member, share / len(KINDS)

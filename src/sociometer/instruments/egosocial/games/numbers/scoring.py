@@ -1,4 +1,4 @@
-"""The score of a match: right predictions, their error, patterns in them, and the learner's on the same rounds."""
+"""The score of a match: right predictions, their error, and patterns in them."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -10,17 +10,14 @@ import msgspec
 from sociometer.core.measure import Cell, Measure, Summary, Table
 from sociometer.core.reply_kind import count_replies
 from sociometer.core.task import RunView, Score
-from sociometer.instruments.egosocial.games.game import NOTES, TABLES, card_measures, reached
-from sociometer.instruments.egosocial.games.numbers.learner import NumberForecast, forecasts
-from sociometer.instruments.egosocial.games.numbers.match import NumberMatch, NumberOutcome, PlayedRound
-from sociometer.instruments.egosocial.games.numbers.rules import HIGHEST, LOWEST, MIDDLE, TOLERANCE, Round, is_right
+from sociometer.instruments.egosocial.games.game import NOTES, TABLES, card_measures
+from sociometer.instruments.egosocial.games.numbers.match import NumberMatch, NumberOutcome
+from sociometer.instruments.egosocial.games.numbers.rules import HIGHEST, LOWEST, MIDDLE, TOLERANCE, is_right
 from sociometer.statistics.formatting import estimate
 from sociometer.statistics.measures import Observation, mean_measure
 
 STRANGE_STEP = 2.0
 FEWEST_LEARNT = 3
-_MAYBE = ("ceiling", "regret")
-"""Measures that exist only for drawn opponents."""
 _Matches = Sequence[tuple[NumberMatch, NumberOutcome]]
 
 
@@ -83,13 +80,6 @@ def patterns_of(outcome: NumberOutcome) -> Patterns:
     return find([one.prediction for one in outcome.rounds], [one.opponent for one in outcome.rounds])
 
 
-def learner_of(item: NumberMatch, outcome: NumberOutcome) -> tuple[NumberForecast, ...]:
-    """Return what the Bayesian learner expects of each round; nothing if the opponent is not of the family."""
-    if item.drawn is None:
-        return ()
-    return forecasts(tuple(Round(one.opponent, one.choice) for one in outcome.rounds))
-
-
 def error_of(prediction: float | None, actual: float) -> float:
     """Return the distance of a prediction from a number; a missing one counts as the worst possible."""
     return max(actual - LOWEST, HIGHEST - actual) if prediction is None else abs(prediction - actual)
@@ -102,10 +92,6 @@ def score(item: NumberMatch, outcome: NumberOutcome) -> Score:
     `repeating` is the share that a player would get right who predicts the opponent's last number, on the same rounds:
     whoever always chooses one number makes an opponent that replies constant and easy to predict, and `beyond`, the
     share right minus this one, gives no credit for it.
-
-    Against a drawn opponent also the ceiling (the expected share of the Bayesian learner, given the numbers that were
-    chosen) and the regret: the expected error beyond the learner's. They are rounded so that a stored number does not
-    depend on the processor.
     """
     rounds = outcome.rounds
     right = [is_right(one.prediction, one.opponent) for one in rounds]
@@ -124,10 +110,6 @@ def score(item: NumberMatch, outcome: NumberOutcome) -> Score:
         "always_smaller": float(found.always_smaller),
         "faults": sum(one.faults.count for one in rounds) / len(rounds),
     }
-    if expected := learner_of(item, outcome):
-        regrets = [one.regret(played.prediction) for one, played in zip(expected, rounds, strict=True)]
-        values["ceiling"] = round(sum(one.hit_rate for one in expected) / len(expected), 6)
-        values["regret"] = round(sum(regrets) / len(regrets), 6)
     if found.learnt_at is not None:
         values["learnt_at"] = float(found.learnt_at)
     unreadable = sum(one.faults.defaulted for one in rounds)
@@ -138,18 +120,15 @@ def score(item: NumberMatch, outcome: NumberOutcome) -> Score:
 def summarise(run: RunView[NumberMatch, NumberOutcome]) -> Summary:
     """Accuracy, error, learning and patterns, overall and by opponent, with the learning curves."""
     measures: list[Measure] = []
-    for card, found in card_measures(run, "numbers", "opponent", not_shares=["beyond"]):
-        measures += [one for one in found if one.items or card.name not in _MAYBE]
+    for _, found in card_measures(run, "numbers", "opponent", not_shares=["beyond"]):
+        measures += found
     matches = [(item, outcome) for item, outcome, _ in run.scored()]
-    family = [(item, outcome) for item, outcome in matches if learner_of(item, outcome)]
-    notes = [NOTES["tolerance"].format(tolerance=TOLERANCE), NOTES["one-number"]]
-    by_round: list[dict[str, Any]] = []
+    drawn = [(item, outcome) for item, outcome in matches if item.drawn is not None]
+    by_round = _by_round(drawn)
     tables: list[Table] = []
-    if family:
-        measures.append(reached(run, "repeating"))
-        by_round = _by_round(family)
+    if by_round:
         tables.append(TABLES("by-round", (tuple(point.values())[:-1] for point in by_round)))
-        notes.append(NOTES["learner"])
+    notes = (NOTES["tolerance"].format(tolerance=TOLERANCE), NOTES["one-number"])
     traces = [
         {
             "match": item.id,
@@ -161,31 +140,33 @@ def summarise(run: RunView[NumberMatch, NumberOutcome]) -> Summary:
         for item, outcome in matches
     ]
     series = {"by_round": by_round, "matches": traces}
-    return Summary(tuple(measures), (*tables, _pattern_table(matches)), tuple(notes), series)
+    return Summary(tuple(measures), (*tables, _pattern_table(matches)), notes, series)
 
 
-def _by_round(family: _Matches) -> list[dict[str, Any]]:
-    """Return accuracy, ceiling, what repeating gets right, and regret round by round, over all drawn opponents."""
-    cells: dict[int, list[tuple[NumberMatch, NumberForecast, float | None, PlayedRound]]] = {}
-    for item, outcome in family:
+def _by_round(drawn: _Matches) -> list[dict[str, Any]]:
+    """Return accuracy and what repeating gets right, round by round, over all drawn opponents."""
+    rights: dict[int, list[Observation]] = {}
+    repeats: dict[int, list[bool]] = {}
+    for item, outcome in drawn:
         last: float | None = None
-        for number, (expected, one) in enumerate(zip(learner_of(item, outcome), outcome.rounds, strict=True), 1):
-            cells.setdefault(number, []).append((item, expected, last, one))
-            last = one.opponent
-    return [
-        {
-            "round": number,
-            "shown": estimate(own.value, "share", own.interval),
-            "ceiling": round(fmean(expected.hit_rate for _, expected, _, _ in seen), 6),
-            "repeating": fmean(is_right(last, one.opponent) for _, _, last, one in seen),
-            "regret": round(fmean(expected.regret(one.prediction) for _, expected, _, one in seen), 6),
-            "matches": len(seen),
-            "accuracy": own.value,
-        }
-        for number, seen in sorted(cells.items())
-        for right in ([(item, is_right(one.prediction, one.opponent)) for item, _, _, one in seen],)
-        for own in (mean_measure("right", (Observation(of.id, of.cluster or of.id, hit, {}) for of, hit in right)),)
-    ]
+        for number, played in enumerate(outcome.rounds, 1):
+            right = is_right(played.prediction, played.opponent)
+            rights.setdefault(number, []).append(Observation(item.id, item.cluster or item.id, right, {}))
+            repeats.setdefault(number, []).append(is_right(last, played.opponent))
+            last = played.opponent
+    points: list[dict[str, Any]] = []
+    for number, observations in sorted(rights.items()):
+        accuracy = mean_measure("right", observations)
+        points.append(
+            {
+                "round": number,
+                "shown": estimate(accuracy.value, "share", accuracy.interval),
+                "repeating": fmean(repeats[number]),
+                "matches": len(observations),
+                "accuracy": accuracy.value,
+            }
+        )
+    return points
 
 
 def _pattern_table(matches: _Matches) -> Table:
