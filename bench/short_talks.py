@@ -2,7 +2,7 @@
 
 `python bench/short_talks.py [SPLITS]` needs SOCIOMETER_DATA with the authors' released dialogues. A talk of k judged
 turns is the beginning of a released one. Verdicts of short talks on one half of the scenarios are compared with those
-of full talks on the other half. The last rows run the short form and `--until decided` together.
+of full talks on the other half. The last rows run the short form and `--against` together.
 """
 
 import os
@@ -94,7 +94,7 @@ def curve(talks: Talks, splits: int) -> None:
 
 
 def together(talks: Talks) -> None:
-    """The short form and `--until decided` on all pairs: dialogues used, what is read, verdicts kept."""
+    """The short form and `--against` on all pairs: dialogues used, what is read, verdicts kept."""
     print(
         f"\n{'simulator':14}{'talks':>6}{'pairs':>6}{'dialogues':>11}{'simulator reads':>17}{'kept':>7}{'reversed':>10}"
     )

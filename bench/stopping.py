@@ -2,14 +2,14 @@
 
 `python bench/stopping.py [SAMPLES [SEED [PART…]]]` prints one row for each promise, of all parts or of those named by
 their functions, and exits with code 1 if one misses its goal. Pairs of runs are simulated item by item and looked at by
-the rule of `run --until`. The SAGE rows use the authors' released dialogues, if SOCIOMETER_DATA has them: each pair of
-models is played in 40 random orders.
+the rule of `run --against`. The SAGE rows use the authors' released dialogues, if SOCIOMETER_DATA has them: each pair
+of models is played in 40 random orders.
 """
 
 import heapq
 import os
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,7 @@ from sociometer.instruments.sage.published.released import released_files
 from sociometer.results.planning import Spread, spread_of
 from sociometer.statistics.intervals import clustered_mean_interval
 from sociometer.statistics.paired import item_differences
-from sociometer.statistics.sequential import WIDTH_SHARES, SequentialLook, blocks, drift, look, nominal_level
+from sociometer.statistics.sequential import SequentialLook, blocks, drift, look, nominal_level
 
 Array = np.ndarray[Any, Any]
 Row = tuple[str, str, float, float, float]
@@ -207,7 +207,7 @@ def holds(interval: Interval, truth: float) -> bool:
 
 
 def estimates(rng: np.random.Generator, samples: int) -> Iterator[Row]:
-    """Partial runs of a sorted file in which hard items are slow, and runs that stop at a width."""
+    """Partial runs of a sorted file in which hard items are slow."""
     ease = np.repeat([0.2, 0.4, 0.6, 0.9], ITEMS // 4)  # a file sorted by ability
     partial, in_file = [], []
     for seed in range(samples):
@@ -217,27 +217,6 @@ def estimates(rng: np.random.Generator, samples: int) -> Iterator[Row]:
         in_file.append(holds(clustered_mean_interval(right[: ITEMS // 5]), float(ease.mean())))
     yield "coverage, partial", "cap at 20 % of 500 items, a sorted file", float(np.mean(partial)), 0.94, 1.0
     yield "(in file order)", "the same, as before", float(np.mean(in_file)), 0.0, 1.0
-    for share in (0.5, 0.8, 0.95):
-        for these in (False, True):
-            runs = ((rng.random(ITEMS) < share) * 1.0 for _ in range(samples))
-            covered, used = widths(runs, share, these)
-            data = f"±5 at {share:.0%}, {'these items' if these else 'items of this kind'} ({used:.0%} used)"
-            yield "coverage, width", data, covered, 0.94, 1.0
-
-
-def widths(runs: Iterable[Array], share: float, these: bool) -> tuple[float, float]:
-    """The coverage of runs that stop at ±5 points, and the share of items that they use."""
-    covered, used = [], []
-    for right in runs:
-        for end in blocks(ITEMS, WIDTH_SHARES):
-            played = right[:end]
-            left = 1 - end / ITEMS if these else 1.0
-            found = clustered_mean_interval(played).widened(float(played.mean()), left**0.5)
-            if (found.high - found.low) / 2 <= 0.05:
-                break
-        covered.append(holds(found, float(right.mean()) if these else share))
-        used.append(end / ITEMS)
-    return float(np.mean(covered)), float(np.mean(used))
 
 
 def plans(rng: np.random.Generator, samples: int) -> Iterator[Row]:

@@ -44,15 +44,7 @@ EVERYWHERE = {"--store", "--json", "--format", "--quiet", "--help", "-h,"}
 """The first words of options that many commands share; the page explains them once."""
 
 PYTHON = {
-    "Run": (
-        "api.run",
-        "api.arun",
-        "api.rank",
-        "api.RankedRuns",
-        "api.resume",
-        "engine.run_options.RunOptions",
-        "engine.progress.RunEvent",
-    ),
+    "Run": ("api.run", "api.arun", "api.resume", "engine.run_options.RunOptions", "engine.progress.RunEvent"),
     "Read stored runs": (
         "api.runs",
         "api.get_run",

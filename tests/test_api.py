@@ -713,12 +713,6 @@ def test_completion_offers_what_users_need(old_and_new):
     assert len(offered) <= 20 and {"summary", "episodes", "transcript", "subject"} <= set(offered)
 
 
-def test_rank_with_runs_is_told_what_ranks_runs(old_and_new):
-    for given in ([["old", "new"]], ["sesi", "baseline/random"], ["sesi"]):
-        with pytest.raises(UsageError, match=r"rank plays several models.*sm\.compare\(…\)\.ranking\(\) ranks runs"):
-            sm.rank(*given, store=old_and_new)
-
-
 def test_a_traceback_has_few_lines_of_ours_and_the_error_keeps_its_facts(store, tmp_path):
     (tmp_path / "models.csv").write_text("model\nx\nx\n", encoding="utf-8")
     sm.run("sesi", "baseline/random", limit=2, store=store)
@@ -837,28 +831,16 @@ def test_results_can_be_printed(store, tmp_path):
     assert drawn.read_text(encoding="utf-8").startswith("<svg")
 
 
-def test_models_are_ranked_from_python(store):
-    ranked = sm.rank("sesi", ["baseline/oracle", "baseline/random", answers_b], store=store, seed=1, revision="1")
-    assert [run.status for run in ranked.runs] == ["finished"] * 3
-    assert ranked.verdicts[0] == "better than all others"
-    assert ranked.verdicts[1] == "worse than baseline/oracle"
-    again = sm.rank("sesi", ["baseline/oracle", "baseline/random", answers_b], store=store, seed=1, revision="1")
-    assert [run.id for run in again.runs] == [run.id for run in ranked.runs]
-
-
-def test_a_ranking_of_one_model_names_the_function_for_several(store):
-    with pytest.raises(UsageError, match=r"sm\.rank"):
-        sm.run("sesi", "baseline/random", until="ranked", store=store)
-    with pytest.raises(UsageError, match="several"):
-        sm.rank("sesi", ["baseline/random"], store=store)
-    with pytest.raises(UsageError, match=r"a model is a name.* sm\.rank plays several models\.$"):
+def test_a_list_is_no_model(store):
+    with pytest.raises(UsageError, match="a model is a name, such as openai/gpt-4o-mini, or a function"):
         sm.run("sesi", [answers_b, "baseline/random"], store=store)
 
 
 def test_a_callback_hears_of_every_item_of_every_look_and_of_the_end(tmp_path):
     heard = []
     store = tmp_path / "s.db"
-    run = sm.run("sesi", "baseline/random", limit=40, until="±20", store=store, callback=heard.append)
+    sm.run("sesi", "baseline/oracle", name="old", store=store)
+    run = sm.run("sesi", "baseline/random", against="old", store=store, callback=heard.append)
     items, looks = ([one for one in heard if one.kind == kind] for kind in ("item", "look"))
     assert {(one.episode.item.id, one.episode.repeat) for one in items} == run.finished("questions")
     assert [one.stopping for one in looks][-1] == run.stopping("questions")

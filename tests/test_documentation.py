@@ -256,7 +256,7 @@ def test_the_common_commands_of_the_readme_run(openai_server, tmp_path, monkeypa
         assert name in block
         block = block.replace(name, put)
     for words in shown_commands(f"```sh\n{block}```"):
-        plays = words[0] == "run" and not {"--limit", "--until"} & set(words)
+        plays = words[0] == "run" and not {"--limit", "--against"} & set(words)
         if words != ["view"] and (here or not OFFICIAL.search(" ".join(words))):
             code = run_command([*words, *(["--limit", "1"] if plays else [])])
             assert code in ((0, 1) if words[0] in ("check", "compare") else (0,)), (words, capsys.readouterr().err)

@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from sociometer.store.stored_run import StoredRun
 
 __all__ = [
-    "ChosenRuns", "CommandContext", "Comparisons", "Gate", "RankedRuns", "Rankings", "Reply", "Reproduction",
+    "ChosenRuns", "CommandContext", "Comparisons", "Gate", "Rankings", "Reply", "Reproduction",
     "RunEvent", "RunOptions", "SociometerError", "StoredRun", "arun", "check", "choose", "compare", "export", "figures",
-    "frame", "gate", "get_run", "list_instruments", "list_models", "paper", "rank", "reliability", "report",
+    "frame", "gate", "get_run", "list_instruments", "list_models", "paper", "reliability", "report",
     "reproduce", "resume", "run", "runs", "study",
 ]  # fmt: skip
 

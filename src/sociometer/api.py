@@ -31,15 +31,13 @@ from sociometer.core.server_fields import server_fields
 from sociometer.core.settings import Settings
 from sociometer.core.sheets import folder_for, read_rows
 from sociometer.core.source import Source
-from sociometer.core.stopping import PAUSED, RANKED
 from sociometer.core.version import __version__
 from sociometer.core.words import cell_text, counted
 from sociometer.engine.data import data_folders
 from sociometer.engine.engine import Engine, Listener, PlayedRun
-from sociometer.engine.plan import ItemList, ReadPlan
 from sociometer.engine.progress import Callback
 from sociometer.engine.replay import check_file, export_bundle, why_no_bundle
-from sociometer.engine.run_options import RunOptions, as_python, make_config, with_shared_rule
+from sociometer.engine.run_options import RunOptions, as_python, make_config
 from sociometer.instruments import card_of, cards, load
 from sociometer.models.python import Function, PythonPlayer
 from sociometer.models.registry import ModelEntry, describe
@@ -58,7 +56,7 @@ from sociometer.results.published import (
 )
 from sociometer.results.runs import Comparisons, Gate, compare_runs
 from sociometer.results.runs import gate as gate_of
-from sociometer.results.stopping import Race, stopping_rule
+from sociometer.results.stopping import stopping_rule
 from sociometer.results.summaries import caveats, finding
 from sociometer.results.verdicts import Terms
 from sociometer.store.bundle import ENDING
@@ -139,78 +137,8 @@ def run(
     """
     with _calling(progress) as listener:
         engine = _engine(store, listener, callback)
-        config, players = _alone(_config(instrument, model, options)), _players(model, options)
+        config, players = _config(instrument, model, options), _players(model, options)
         return _played(engine.run(config, players=players))
-
-
-class RankedRuns(Shown, frozen=True):
-    """Models that were played side by side until their order was decided."""
-
-    runs: tuple[StoredRun, ...]
-    """The run of each model, in the order given."""
-    verdicts: tuple[str, ...]
-    """Where each of them ended; empty for one that was stopped before."""
-
-    def __str__(self) -> str:
-        told = zip(self.runs, self.verdicts, strict=True)
-        return "\n".join(f"{run.subject}: {verdict or run.state} ({run.reference})" for run, verdict in told)
-
-
-def rank(
-    instrument: str,
-    models: Sequence[str | Function] = (),
-    *,
-    store: str | Path | None = None,
-    progress: bool = False,
-    **options: Unpack[RunOptions],
-) -> RankedRuns:
-    """Plays several models on the same items, block by block, until they are ranked.
-
-    A model that is worse than another leaves, and its later items are not sent. `options` are those of `run`. Runs that
-    are stored already are ranked by `sm.compare("old", "new").ranking()`.
-    Example: `sm.rank("sesi", ["baseline/random", "baseline/oracle"])`
-    """
-    if not isinstance(instrument, str) or isinstance(models, str) or len(models) < 2:
-        raise UsageError("rank plays several models: sm.rank('sesi', ['A', 'B']); sm.compare(…).ranking() ranks runs.")
-    ranked: RunOptions = {**options, "until": RANKED}
-    configs = with_shared_rule([_config(instrument, model, ranked) for model in models])
-    with _calling(progress) as listener:
-        engine, read = _engine(store, listener), dict[object, ItemList]()
-        plans = [
-            engine.plan(config, players=_players(model, options), read=read)
-            for config, model in zip(configs, models, strict=True)
-        ]
-        runs = tuple(map(_played, play_ranked(engine, plans)))
-    looks = (run.stopping(run.tasks[0]) for run in runs)
-    return RankedRuns(runs, tuple(one.verdict if one and one.verdict != PAUSED else "" for one in looks))
-
-
-def play_ranked(engine: Engine, plans: Sequence[ReadPlan]) -> list[PlayedRun]:
-    """Play the models of a ranking in rounds; those that did not stop by the rule have another `ending.cause`."""
-    first = plans[0]
-    if first.config.until is None:
-        raise ValueError("the plans have no rule")
-    if len(first.tasks) > 1:
-        raise UsageError(f"--until ranked needs one task; choose one of {', '.join(first.config.tasks)} by --task.")
-    race = Race(first.instrument, first.config.tasks[0], first.config.until)
-    played: dict[int, PlayedRun] = {}
-    for count in race.start(race.task, first.lists[race.task].count).blocks:
-        race.pause_at = count
-        for nth, plan in enumerate(plans):
-            if (known := played.get(nth)) is None or known.run.id not in race.left:
-                before = known.progress if known else None
-                played[nth] = engine.play_plan(plan, rule=race, continue_unfinished=True, before=before)
-                if played[nth].ending.cause is not StopCause.DECIDED:
-                    break
-        if any(one.ending.cause is not StopCause.DECIDED for one in played.values()):
-            break
-        race.compare([one.run for one in played.values()])
-        if race.over:
-            break
-    if all(one.ending.cause is StopCause.DECIDED for one in played.values()):
-        for run, verdict in race.verdicts([one.run for one in played.values()]).items():
-            engine.conclude(run, race.task, verdict)
-    return [structs.replace(one, run=engine.stored(one.run.id)) for one in played.values()]
 
 
 async def arun(
@@ -225,7 +153,7 @@ async def arun(
     """The same as `run`, on the caller's event loop: `run = await sm.arun("sesi", model="baseline/random")`."""
     with _calling(progress) as listener:
         engine = _engine(store, listener, callback)
-        config, players = _alone(_config(instrument, model, options)), _players(model, options)
+        config, players = _config(instrument, model, options), _players(model, options)
         plan = await asyncio.to_thread(engine.plan, config, players=players)
         return _played(await engine.play(await asyncio.to_thread(engine.prepare, plan)))
 
@@ -370,7 +298,7 @@ def frame(run: Runs, task: str = "", *, store: str | Path | None = None) -> Any:
     """One row for each episode of one or several runs, as a pandas frame.
 
     Of a study it has only the people who count; `sm.study("spring").frame()` has everybody who joined.
-    Example: `sm.frame(["old", "new"]).groupby("subject")["score.correct"].mean()`. If a run had `until` or
+    Example: `sm.frame(["old", "new"]).groupby("subject")["score.correct"].mean()`. If a run had `against` or
     stopped early, first leave out the rows that do not count: `frame[frame["counted"] != False]`.
     """
     return frame_of(choose(run, store=store).runs, task)
@@ -438,7 +366,7 @@ def check(instrument: str | Path) -> Table:
     is an error that names the first row that differs. Example: `sm.check("sesi")`
     """
     if str(instrument).endswith(ENDING):
-        file, found = check_file(Path(instrument), load, stopping_rule)
+        file, found = check_file(Path(instrument), load)
         checks = ((f"run {file.run.id}", None if found.why_not else True, found.finding),)
         digests = f"plan {file.run.plan}, root {file.root}"
         return Table("checks", f"Check of {instrument}", ("what", "ok", "state"), checks, digests)
@@ -647,13 +575,6 @@ def _config(instrument: str, model: str | Function, options: RunOptions) -> RunC
         if name not in RunOptions.__annotations__ and any(name == setting.name for setting in card.setting):
             raise UsageError(f"'{name}' is a setting of {instrument}: give settings={{'{name}': …}}.")
     return make_config(card, model, **options)
-
-
-def _alone(config: RunConfig) -> RunConfig:
-    """The configuration of one run; a UsageError if its rule needs several models."""
-    if config.until is not None and config.until.goal == RANKED:
-        raise UsageError("until='ranked' needs several models: sm.rank(INSTRUMENT, [MODEL, …]).")
-    return config
 
 
 def _played(played: PlayedRun) -> StoredRun:

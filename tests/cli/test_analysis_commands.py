@@ -163,7 +163,7 @@ def test_a_gate_that_passes_on_part_of_the_items_says_so_and_why(tmp_path, capsy
 def test_a_gate_calls_no_run_stopped_that_its_own_rule_ended(tmp_path, capsys):
     path = str(tmp_path / "s.db")
     sm.run("sesi", model="baseline/random", store=path, name="main")
-    sm.run("sesi", model="baseline/oracle", store=path, name="change", until="decided", against="main")
+    sm.run("sesi", model="baseline/oracle", store=path, name="change", against="main")
     assert run_command(["compare", "main", "change", "--store", path, "--fail-if", "worse"]) == 0
     assert capsys.readouterr().err.startswith("Gate passed: not worse on 1 task.\n")
 

@@ -1,4 +1,4 @@
-"""`run --until` and `plan --detect` on the command line."""
+"""`run --against` and `plan` on the command line."""
 
 import json
 import re
@@ -31,20 +31,6 @@ def models(*names):
     return [word for name in names for word in ("--model", f"baseline/{name}")]
 
 
-def test_losers_of_a_ranking_leave_early(play, tmp_path):
-    code, _ = play("run", *models("oracle", "random", "first"), "--until", "ranked", "--quiet", "--seed", "1")
-    assert code == 0
-    found = {run.subject: run for run in sm.runs(store=tmp_path / "s.db")}
-    verdicts = {subject: run.stopping("questions").verdict for subject, run in found.items()}
-    assert verdicts == {
-        "baseline/oracle": "better than all others",
-        "baseline/random": "worse than baseline/oracle",
-        "baseline/first": "worse than baseline/oracle",
-    }
-    assert {run.status for run in found.values()} == {"finished"}
-    assert all(run.part("questions")[0] < 100 for run in found.values())
-
-
 def test_items_that_ended_ahead_of_the_order_are_told_apart(play, tmp_path, capsys):
     calls = []
 
@@ -56,7 +42,7 @@ def test_items_that_ended_ahead_of_the_order_are_told_apart(play, tmp_path, caps
 
     store = tmp_path / "s.db"
     sm.run("sesi", "baseline/oracle", name="base", store=store)
-    run = sm.run("sesi", slow_at_first, until="decided", against="base", in_flight=8, store=store, name="new")
+    run = sm.run("sesi", slow_at_first, against="base", in_flight=8, store=store, name="new")
     used, ahead = run.part("questions")[0], len(run.finished("questions")) - run.part("questions")[0]
     assert ahead > 0
     assert run_command(["show", "new", "--store", str(store)]) == 0
@@ -84,37 +70,20 @@ def test_a_run_whose_rule_did_not_need_its_failed_items_has_nothing_to_retry(pla
     openai_server.fault_of = lambda number: (
         slow(0.02) if asked[number].body["messages"][-1]["content"] in needed else SERVER_ERROR
     )
-    words = ("--model", f"vllm/m@{openai_server.url}", "--against", "old", "--until", "decided", "-o", "retries=0")
+    words = ("--model", f"vllm/m@{openai_server.url}", "--against", "old", "-o", "retries=0")
     code, printed = play("run", *words, "-o", "in-flight=16", "--quiet")
     (run,) = (one for one in sm.runs(store=tmp_path / "s.db") if one.id != old.id)
     assert len(list(run.episodes())) > run.part("questions")[0] == len(run.finished("questions")) == 39
     assert (code, printed.err) == (0, "") and not run.failures()
 
 
-def test_a_ranking_shows_the_intervals_that_the_stopped_runs_show(play, tmp_path, capsys):
-    assert play("run", *models("random", "first", "longest"), "--until", "ranked", "--quiet", "--limit", "24")[0] == 0
-    runs = sm.runs(store=tmp_path / "s.db")
-    assert all("not told from 2 others that stayed" in run.stopping("questions").verdict for run in runs)
-    assert run_command(["compare", *(run.id for run in runs), "--store", str(tmp_path / "s.db"), "--json"]) == 0
-    (board,) = json.loads(capsys.readouterr().out)["rankings"]
-    ranked = {one["subject"]: one["interval"] for one in board["standings"]}
-    for run in runs:
-        shown = run.summary().measure("accuracy").interval
-        assert ranked[run.subject]["low"] == pytest.approx(shown.low)
-        assert ranked[run.subject]["high"] == pytest.approx(shown.high)
-        assert ranked[run.subject].get("level", 0.95) == 0.95
-
-
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        ((*models("random"), "--until", "ranked"), "several --model"),
-        ((*models("random"), "--margin", "3"), "--margin needs --against RUN or --until"),
-        ((*models("random"), "--until", "decided"), "--until decided needs --against RUN.\n"),
-        ((*models("random"), "--until", "±3", "--against", "x"), "--against cannot be combined with --until ±3"),
-        ((*models("random"), "--until", "decided", "--against", "nothing"), "unknown run 'nothing'"),
-        ((*models("random"), "--until", "±3", "--shard", "1/2"), "cannot be combined with --shard"),
-        ((*models("random"), "--until", "±3", "--measure", "tact"), "unknown measure 'tact'"),
+        ((*models("random"), "--margin", "3"), "--margin needs --against RUN"),
+        ((*models("random"), "--against", "nothing"), "unknown run 'nothing'"),
+        ((*models("random"), "--against", "x", "--shard", "1/2"), "cannot be combined with --shard"),
+        ((*models("random"), "--against", "x", "--margin", "0"), "--margin 0 must be above 0"),
     ],
 )
 def test_what_no_rule_can_follow_is_refused(play, words, told):
@@ -177,7 +146,7 @@ def test_plan_needs_no_model_to_say_what_a_run_asks(play):
 
 def test_a_run_that_its_rule_ended_says_so_in_lists_and_in_view(play, tmp_path, capsys):
     play("run", *models("random"), "--name", "old", "--quiet")
-    _, printed = play("run", *models("oracle"), "--against", "old", "--until", "decided", "--quiet", "--name", "new")
+    _, printed = play("run", *models("oracle"), "--against", "old", "--quiet", "--name", "new")
     seen = r"until decided: better after 39 of 192 items \(look 1 of at most 15\): \d+ points higher \[\d+, \d+\], "
     assert re.search(f"against old {seen}allowing for the looks\\.", " ".join(printed.out.split()))
     assert printed.out.count("until decided: better after") == 1, "not in the note of the table too"
@@ -188,8 +157,8 @@ def test_a_run_that_its_rule_ended_says_so_in_lists_and_in_view(play, tmp_path, 
     evidence = figures[-1]
     assert evidence.title == "Evidence over items" and "better after 39 of 192" in evidence.caption
     assert evidence.save(tmp_path / "evidence.svg").read_text().startswith("<svg")
-    code, printed = play("run", *models("first"), "--against", "new", "--until", "decided")
-    assert code == 2 and "without --until" in printed.err
+    code, printed = play("run", *models("first"), "--against", "new")
+    assert code == 2 and "without --against" in printed.err
 
 
 def test_the_verdict_of_a_rule_shows_in_the_digits_of_its_interval(play, tmp_path, capsys):

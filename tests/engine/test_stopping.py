@@ -4,6 +4,7 @@ import asyncio
 import re
 from random import Random
 
+import msgspec
 import pytest
 from msgspec import structs
 
@@ -11,12 +12,12 @@ from servers.paid import Server
 from sociometer.core.config import Caps, RunConfig
 from sociometer.core.errors import FailureKind, MachineryError, StopCause, Stopped, UsageError
 from sociometer.core.instrument import Instrument
-from sociometer.core.stopping import Until
+from sociometer.core.stopping import Look, StoppingRecord, Until
 from sociometer.engine.engine import Engine
 from sociometer.instruments import load
 from sociometer.instruments._template.items import Question
 from sociometer.results.runs import compare_runs
-from sociometer.results.stopping import DecidedRule, Race, WidthRule, stopping_rule
+from sociometer.results.stopping import DecidedRule, stopping_rule
 
 ITEMS = 150
 
@@ -47,14 +48,14 @@ def reference(store):
 
 def test_a_decided_run_sends_nothing_beyond_what_is_in_flight(store, reference):
     server = Server("A")
-    played = engine(store, server).run(config(until=Until("decided", against="main")))
+    played = engine(store, server).run(config(until=Until(against="main")))
     stopping = played.run.stopping("questions")
     assert (played.ending.status, stopping.verdict, stopping.against) == ("finished", "worse", reference.id)
     assert stopping.used < ITEMS
     assert server.total <= stopping.used + 8
     assert played.run.part("questions") == (stopping.used, ITEMS)
     slow = Slow("A")
-    played = engine(store, slow).run(config(until=Until("decided", against="main"), label="slow"))
+    played = engine(store, slow).run(config(until=Until(against="main"), label="slow"))
     stopping = played.run.stopping("questions")
     assert slow.total <= stopping.used + 8, "the first item is slow, and the others do not run ahead"
     assert sum(1 for _ in played.run.view().episodes()) == stopping.used
@@ -62,7 +63,7 @@ def test_a_decided_run_sends_nothing_beyond_what_is_in_flight(store, reference):
 
 
 def test_compare_uses_the_interval_of_the_look_and_gives_the_verdict_of_the_rule(store, reference):
-    run = engine(store, Server("A")).run(config(until=Until("decided", against="main"))).run
+    run = engine(store, Server("A")).run(config(until=Until(against="main"))).run
     look = run.stopping("questions").looks[-1]
     (compared,) = compare_runs([reference, run])
     row = compared.primary_rows[0]
@@ -73,11 +74,11 @@ def test_compare_uses_the_interval_of_the_look_and_gives_the_verdict_of_the_rule
 
 def test_a_run_with_a_smaller_limit_is_decided_on_its_own_items(store, reference):
     server = Server("A")
-    run = engine(store, server).run(config(until=Until("decided", against="main"), limit=100)).run
+    run = engine(store, server).run(config(until=Until(against="main"), limit=100)).run
     stopping = run.stopping("questions")
     assert (stopping.verdict, stopping.items, run.manifest.episodes) == ("worse", 100, 100)
     assert stopping.used < 100 and server.total <= stopping.used + 8
-    again = engine(store, server).run(config(until=Until("decided", against="main"), limit=60, label="again")).run
+    again = engine(store, server).run(config(until=Until(against="main"), limit=60, label="again")).run
     (compared,) = compare_runs([reference, again])
     look, row = again.stopping("questions").looks[-1], compared.primary_rows[0]
     assert (row.verdict, row.paired.items) == (look.verdict, look.items)
@@ -93,7 +94,7 @@ def test_no_run_is_given_up_for_items_that_may_be_in_flight(store):
         return Answering(answers, name)
 
     engine(store, mostly_right("old", 0.35)).run(config(name="old"))
-    until, looked = Until("decided", against="old"), []
+    until, looked = Until(against="old"), []
     for in_flight in (8, 32):
         chosen = structs.replace(config(until=until, label=f"{in_flight}"), in_flight=in_flight)
         run = engine(store, mostly_right("new38", 0.45)).run(chosen).run
@@ -103,7 +104,7 @@ def test_no_run_is_given_up_for_items_that_may_be_in_flight(store):
 
 
 def test_a_run_that_was_stopped_by_a_cap_goes_on_with_its_rule(store, reference):
-    until = Until("decided", against="main")
+    until = Until(against="main")
     first = engine(store, Server("A")).run(config(until=until, caps=Caps(max_requests=20)))
     assert first.ending.status == "stopped"
     server = Server("A")
@@ -122,7 +123,7 @@ def test_a_decided_run_stays_decided_if_its_failed_items_fail_again(store, refer
         place = int(re.search(r"Moment (\d+)", request.messages[-1].content)[1])
         return MachineryError("down", FailureKind.SERVER_ERROR) if place % 10 == 3 else None
 
-    until = Until("decided", against="main")
+    until = Until(against="main")
     run = engine(store, Server("A", fail=fail)).run(config(until=until, retries=0)).run
     shown, seen = run.summary(), run.stopping("questions")
     assert seen.widen > 1 and seen.verdict == "worse" and run.failures()
@@ -135,37 +136,6 @@ def test_a_decided_run_stays_decided_if_its_failed_items_fail_again(store, refer
     assert healed.ending.status == "finished" and not healed.run.failures()
 
 
-def test_a_width_ends_a_run_and_says_of_which_items_it_speaks(store):
-    run = engine(store, Server("A")).run(config(until=Until("±9"))).run
-    these = engine(store, Server("A")).run(config(until=Until("+-9:these"))).run
-    assert "for items of this kind: reached" in run.summary().notes[0]
-    assert "for these items: reached" in these.summary().notes[0]
-    assert these.stopping("questions").used < run.stopping("questions").used < ITEMS
-    known = engine(store, Server("A")).run(config(until=Until("±0.1:these"))).run.stopping("questions")
-    assert known.used == ITEMS and known.looks[-1].low == known.looks[-1].high, "all of these items were played"
-
-
-@pytest.mark.parametrize(("words", "repeats"), [(("seceu", "distance"), 1), (("sesi", "accuracy"), 3)])
-def test_a_width_is_that_of_the_interval_that_the_run_shows(store, words, repeats):
-    instrument, measure = words
-    made = Engine(store, load, rules=stopping_rule)
-    for width in ("±9", "±0.55"):
-        chosen = RunConfig(instrument=instrument, subject="baseline/random", repeats=repeats, until=Until(width))
-        run = made.run(chosen).run
-        shown, look = run.summary().measure(measure), run.stopping(run.tasks[0]).looks[-1]
-        assert (look.low, look.high) == pytest.approx((shown.interval.low, shown.interval.high))
-
-
-def test_the_same_value_on_every_item_is_no_narrow_interval(store):
-    template = load("_template")
-    graded = structs.replace(template.card.measures_of("questions")[0], unit="number", high=10.0)
-    rule = WidthRule(template, Until("±3"), {"questions": graded})
-    view = engine(store, Server("A")).run(config("baseline/oracle")).run.view()
-    played = [structs.replace(one, score=structs.replace(one.score, values={"correct": 0.5})) for one in view.walk()]
-    view = structs.replace(view, walk=lambda: iter(played))
-    assert rule.look(rule.start("questions", ITEMS), "questions", view).verdict == ""
-
-
 def test_what_cannot_be_compared_is_refused_before_anything_is_sent(store, reference):
     server = Server()
     for change, told in (
@@ -174,43 +144,56 @@ def test_what_cannot_be_compared_is_refused_before_anything_is_sent(store, refer
         ({"seed": 3, "limit": 20}, "seed; add --seed 0.$"),
     ):
         with pytest.raises(UsageError, match=f"the two differ in {told}"):
-            engine(store, server).run(config(until=Until("decided", against="main"), **change))
+            engine(store, server).run(config(until=Until(against="main"), **change))
     short = engine(store, server, items=30).run(config("baseline/random", caps=Caps(max_requests=0), name="few")).run
     assert short.status == "finished"  # a baseline costs nothing
     with pytest.raises(UsageError, match="differ in items"):
-        engine(store, server).run(config(until=Until("decided", against="few")))
+        engine(store, server).run(config(until=Until(against="few")))
     engine(store, server).run(config("baseline/random", limit=40, name="limited"))
     with pytest.raises(UsageError, match="differ in items; add --limit 40"):
-        engine(store, server).run(config(until=Until("decided", against="limited"), limit=60))
+        engine(store, server).run(config(until=Until(against="limited"), limit=60))
     stopped = engine(store, Server()).run(config(name="half", caps=Caps(max_requests=20))).run
     assert stopped.status == "stopped"
     with pytest.raises(UsageError, match="has not played all items"):
-        engine(store, server).run(config("baseline/first", until=Until("decided", against="half")))
-    for wrong in ({"goal": "soon"}, {"goal": "decided"}, {"goal": "±3", "against": "main"}, {"goal": "±0"},
-                  {"goal": "ranked", "margin": 3.0}):  # fmt: skip
-        with pytest.raises(UsageError):
-            Until(**wrong)
+        engine(store, server).run(config("baseline/first", until=Until(against="half")))
+    for margin in (0.0, -3.0, float("inf")):
+        with pytest.raises(UsageError, match="must be above 0"):
+            Until(against="main", margin=margin)
     with pytest.raises(UsageError, match="--shard"):
-        config(until=Until("±3"), shard="1/2")
+        config(until=Until(against="main"), shard="1/2")
     assert server.total == 0
 
 
-def test_failed_items_of_a_ranking_are_asked_once_for_each_command(store, reference):
-    def fails(number, request):
-        if any("Moment 7" in message.content for message in request.messages):
-            return MachineryError("broken", FailureKind.SERVER_ERROR, retryable=False)
-
-    server = Server("A", fail=fails)
-    made = engine(store, server)
-    until = Until("ranked", models=2)
-    race = Race(load("_template"), "questions", until)
-    progress = None
-    for end in race.start("questions", ITEMS).blocks:
-        race.pause_at = end
-        progress = made.run(config(until=until), rule=race, continue_unfinished=True, before=progress).progress
-    assert server.total == ITEMS
-    assert max(server.asked.values()) == 1
-    assert progress.failed == {"server error": 11}
+@pytest.mark.parametrize(
+    ("until", "verdict", "measure"),
+    [
+        ({"goal": "±9"}, "reached 26 % ±8.6 %", "accuracy"),
+        ({"goal": "ranked", "models": 3}, "paused", "accuracy"),
+        ({"goal": "decided", "against": "main", "measure": "tact"}, "worse", "tact"),
+    ],
+)
+def test_a_run_that_version_0_3_stopped_by_another_rule_is_read_and_not_continued(
+    store, reference, until, verdict, measure
+):
+    made = engine(store, Server("A"))
+    run = made.run(config(caps=Caps(max_requests=40), limit=100)).run
+    then = structs.replace(
+        run.manifest,
+        config=structs.replace(run.manifest.config, until=msgspec.convert(until, Until)),
+        sociometer_version="0.3.0",
+    )
+    store.runs.update(structs.replace(run.record, manifest=then))
+    spends = verdict == "worse"
+    seen = StoppingRecord("the old rule", measure, 100, (40, 100), (Look(40, verdict=verdict),), spends=spends)
+    with store.hold(run.id):
+        made.stored(run.id).keep_summary("questions", seen)
+        store.flush()
+    found = made.stored(run.id)
+    assert found.summary().notes[0] == f"The old rule: {verdict} after 40 of 100 items (look 1 of at most 2)."
+    assert found.part("questions") == (40, 100) and found.view().times == ((0.4,) if spends else ())
+    assert found.rescore().stopping == seen
+    with pytest.raises(UsageError, match=r"made by version 0\.3\.0 with a stopping rule.* so it cannot be continued"):
+        made.resume(run.id)
 
 
 class Slow(Server):
@@ -237,20 +220,10 @@ class Answering(Server):
         self._answers = answers
 
 
-def test_failed_items_widen_the_width_that_a_rule_looks_at(store):
-    def fails(number, request):
-        if "Moment 3" in request.messages[-1].content:
-            return MachineryError("broken", FailureKind.SERVER_ERROR, retryable=False)
-
-    whole = engine(store, Server("A")).run(config(until=Until("±9"))).run
-    failing = engine(store, Server("A", fail=fails, revision="2")).run(config(until=Until("±9"), label="failing")).run
-    assert failing.stopping("questions").used > whole.stopping("questions").used
-
-
 def test_an_error_in_a_look_ends_the_run(store, reference, monkeypatch):
     monkeypatch.setattr(DecidedRule, "look", lambda *given: 1 / 0)
     with pytest.raises(ZeroDivisionError):
-        engine(store, Slow("A")).run(config(until=Until("decided", against="main")))
+        engine(store, Slow("A")).run(config(until=Until(against="main")))
 
 
 def test_a_verdict_with_a_drift_along_the_order_of_play_says_so(store, reference):
@@ -261,7 +234,7 @@ def test_a_verdict_with_a_drift_along_the_order_of_play_says_so(store, reference
         place = int(re.search(r"Moment (\d+)", request.messages[-1].content)[1])
         return "AB"[(place % 2) ^ (len(asked) <= 20)]
 
-    until = Until("decided", against="main")
+    until = Until(against="main")
     stopping = engine(store, Answering(wrong_at_first)).run(config(until=until)).run.stopping("questions")
     assert stopping.verdict == "worse" and stopping.looks[-1].drift < 0.001
     assert "; warning: the difference changes along the order of play (p = " in str(stopping)
@@ -269,25 +242,3 @@ def test_a_verdict_with_a_drift_along_the_order_of_play_says_so(store, reference
     steady = steady.stopping("questions")
     assert steady.verdict == "worse" and steady.looks[-1].drift > 0.1 and "warning" not in str(steady)
     assert all(look.drift is None for look in stopping.looks[:-1])
-
-
-def test_a_ranking_names_the_models_whose_difference_drifts(store):
-    def answers(early):
-        asked = []
-
-        def text(request):
-            asked.append(request)
-            place = int(re.search(r"Moment (\d+)", request.messages[-1].content)[1])
-            return "AB"[(place % 2) ^ (len(asked) <= early)]
-
-        return text
-
-    until = Until("ranked", models=2)
-    race = Race(load("_template"), "questions", until)
-    race.pause_at = race.start("questions", ITEMS).blocks[0]
-    runs = [
-        engine(store, Answering(answers(early), str(early))).run(config(until=until, label=f"{early}"), rule=race).run
-        for early in (0, 20)
-    ]
-    race.compare(runs)
-    assert race.verdicts(runs)[runs[1].id] == "worse than 0 (the difference drifts along the order of play)"

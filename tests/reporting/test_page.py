@@ -693,7 +693,7 @@ def test_the_page_opens_with_the_finding_and_folds_the_rest(page):
 def test_the_page_of_a_run_that_a_rule_decided_begins_with_the_verdict_and_its_curve(tmp_path):
     store = tmp_path / "s.db"
     old = sm.run("sesi", model="baseline/oracle", limit=60, name="old", store=store)
-    new = sm.run("sesi", model=lambda messages: "A", limit=60, store=store, against="old", until="decided")
+    new = sm.run("sesi", model=lambda messages: "A", limit=60, store=store, against="old")
     alone, both = (
         write_report(runs, tmp_path / "r.html", made="", version="").read_text() for runs in ([new], [old, new])
     )

@@ -194,7 +194,7 @@ def test_a_run_says_what_its_end_means(tmp_path):
 
 def test_a_run_that_was_found_to_be_worse_does_not_say_that_its_test_separates_nothing(tmp_path):
     sm.run("sesi", "baseline/oracle", name="base", store=tmp_path / "s.db")
-    run = sm.run("sesi", lambda messages: "A", until="decided", against="base", store=tmp_path / "s.db")
+    run = sm.run("sesi", lambda messages: "A", against="base", store=tmp_path / "s.db")
     said = finding(run)
     assert "worse after" in said and "from chance" not in said and "Tests with room" not in said
 

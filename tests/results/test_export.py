@@ -29,7 +29,8 @@ def test_every_column_is_described(name, tmp_path):
 
 
 def test_columns_of_a_stopping_rule_are_described(tmp_path):
-    run = sm.run("sesi", model="baseline/random", limit=24, until="±30", store=tmp_path / "s.db")
+    sm.run("sesi", model="baseline/oracle", limit=24, name="old", store=tmp_path / "s.db")
+    run = sm.run("sesi", model="baseline/random", limit=24, against="old", store=tmp_path / "s.db")
     found = next(iter(rows(run)))
     assert "counted" in found and all(map(described, found))
 

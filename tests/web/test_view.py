@@ -133,8 +133,9 @@ def test_runs_side_by_side_that_cannot_be_compared_have_no_counts(tmp_path):
 
 def test_a_run_that_a_stopping_rule_ended_has_the_status_of_the_terminal(tmp_path):
     path = tmp_path / "s.db"
-    run = sm.run("sesi", model="baseline/random", limit=80, until="±20", store=path)
-    assert re.fullmatch(r"decided after \d+ of \d+", run.state)
+    sm.run("sesi", model="baseline/oracle", limit=80, store=path, name="old")
+    run = sm.run("sesi", model="baseline/random", limit=80, against="old", store=path)
+    assert re.fullmatch(r"worse after \d+ of \d+", run.state)
     with Served(view_application(ViewedStore(path, load, cards()))) as served:
         owner = Client(served.url)
         owner.post("/enter", {"token": served.app[TOKENS].make()})
@@ -142,12 +143,13 @@ def test_a_run_that_a_stopping_rule_ended_has_the_status_of_the_terminal(tmp_pat
             assert f'data-of="status">{run.state}</span>' in owner.get(page).text
         assert json.loads(owner.get(f"/states?run={run.id}").text)["runs"][0]["shown"] == run.state
     used, planned = re.findall(r"\d+", run.state)
-    assert Words("zh").state(run.state) == f"已得出结论（{used} / {planned} 题）"
+    assert Words("zh").state(run.state) == f"更差（{used} / {planned} 题）"
 
 
 def test_a_run_that_a_stopping_rule_ended_has_one_number_of_episodes(tmp_path, openai_server):
     path = tmp_path / "s.db"
-    run = sm.run("sesi", model=f"vllm/m@{openai_server.url}", limit=80, until="±20", store=path)
+    other = sm.run("sesi", model="baseline/oracle", limit=80, store=path, name="old")
+    run = sm.run("sesi", model=f"vllm/m@{openai_server.url}", limit=80, against="old", store=path)
     used, planned = map(int, re.findall(r"\d+", run.state))
     played = len(list(run.episodes()))
     assert used < played, "the server was answering other items when the rule decided"
@@ -156,7 +158,6 @@ def test_a_run_that_a_stopping_rule_ended_has_one_number_of_episodes(tmp_path, o
         owner.post("/enter", {"token": served.app[TOKENS].make()})
         assert f"{used} / {planned} " in plain(owner.get("/").text)
         page = owner.get(f"/run/{run.id}/").text
-        other = sm.run("sesi", model="baseline/oracle", limit=80, store=path)
         both = plain(owner.get(f"/side-by-side?run={run.id}&run={other.id}").text)
     assert f"{used} / {planned} episodes" in plain(page) and f"{played} / {planned}" not in plain(page)
     assert f"{played - used} more were being played and are in no number" in plain(page)
@@ -165,7 +166,8 @@ def test_a_run_that_a_stopping_rule_ended_has_one_number_of_episodes(tmp_path, o
 
 def test_the_filters_of_items_leave_out_those_that_do_not_count(tmp_path, openai_server):
     path = tmp_path / "s.db"
-    run = sm.run("sesi", model=f"vllm/m@{openai_server.url}", limit=80, until="±20", in_flight=16, store=path)
+    sm.run("sesi", model="baseline/oracle", limit=80, store=path, name="old")
+    run = sm.run("sesi", model=f"vllm/m@{openai_server.url}", limit=80, against="old", in_flight=16, store=path)
     wrong = {one.item.id for one in run.view().episodes() if not one.score.values["correct"]}
     assert wrong < {one.item.id for one in run.episodes() if not one.score.values["correct"]}
     with Served(view_application(ViewedStore(path, load, cards()))) as served:
@@ -184,7 +186,7 @@ def test_the_filters_of_items_leave_out_those_that_do_not_count(tmp_path, openai
 def test_failures_of_items_that_a_stopping_rule_did_not_need_are_nowhere(tmp_path, openai_server, capsys):
     path = tmp_path / "s.db"
     sm.run("sesi", model="baseline/oracle", store=path, name="old")
-    words = ["run", "sesi", "--model", f"vllm/m@{openai_server.url}#1", "--against", "old", "--until", "decided"]
+    words = ["run", "sesi", "--model", f"vllm/m@{openai_server.url}#1", "--against", "old"]
     words += ["--name", "new", "-o", "retries=0", "--store", str(path), "--quiet"]
     openai_server.fault_of = lambda number: SERVER_ERROR if 5 < number < 180 else None
     assert run_command(words) == 4
@@ -214,7 +216,7 @@ def test_failures_of_items_that_a_stopping_rule_did_not_need_are_nowhere(tmp_pat
 def test_a_run_that_its_rule_found_worse_says_so_and_is_not_green(tmp_path):
     path = tmp_path / "s.db"
     sm.run("sesi", model="baseline/oracle", store=path, name="old")
-    new = sm.run("sesi", model="baseline/first", store=path, against="old", until="decided")
+    new = sm.run("sesi", model="baseline/first", store=path, against="old")
     assert re.fullmatch(r"worse after \d+ of 192", new.state)
     with Served(view_application(ViewedStore(path, load, cards()))) as served:
         owner = Client(served.url)
@@ -831,7 +833,7 @@ def test_the_question_is_shown_beside_a_run_without_the_item(owner, stored):
 def test_an_undecided_run_and_a_function_are_shown_as_such(tmp_path):
     path = tmp_path / "s.db"
     sm.run("sesi", model=lambda messages: "A", limit=150, store=path, name="old")
-    new = sm.run("sesi", model=lambda messages: "A", limit=150, store=path, against="old", until="decided")
+    new = sm.run("sesi", model=lambda messages: "A", limit=150, store=path, against="old")
     assert new.state.startswith("cannot be decided after ")
     with Served(view_application(ViewedStore(path, load, cards()))) as served:
         owner = Client(served.url)
@@ -961,12 +963,8 @@ def test_a_damaged_summary_is_said_in_the_list_of_runs_and_hides_no_other_run(st
 def test_a_damaged_summary_of_a_run_that_stopped_early_hides_no_other_run(stored, tmp_path, capsys):
     copy_store(stored, tmp_path / "early.db")
     store = ["--store", str(tmp_path / "early.db")]
-    assert (
-        run_command(
-            ["run", "sesi", "--model", "baseline/random", "--until", "±20", "--name", "early", *store, "--quiet"]
-        )
-        == 0
-    )
+    for words in (["oracle", "--name", "old"], ["random", "--name", "early", "--against", "old"]):
+        assert run_command(["run", "sesi", "--model", f"baseline/{words[0]}", *words[1:], *store, "--quiet"]) == 0
     capsys.readouterr()
     with closing(sqlite3.connect(tmp_path / "early.db")) as file:
         file.execute("UPDATE summary SET body = x'00' WHERE run = (SELECT id FROM run WHERE name = 'early')")

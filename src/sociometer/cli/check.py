@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 from msgspec import Struct, structs
 
-from sociometer.cli.options import open_stored, stopping_rule, store_option, store_path
+from sociometer.cli.options import open_stored, store_option, store_path
 from sociometer.cli.output import Display, TableCommand, display_options
 from sociometer.core.card import Card
 from sociometer.core.errors import ExitCode, SociometerError, UsageError, hint, install, unknown
@@ -168,11 +168,11 @@ def _store(runs: tuple[str, ...], store: StorePlace | None, display: Display) ->
 def _bundle(path: Path, display: Display) -> int:
     """Whether the numbers of a run follow from its replies."""
     with working("checking"):
-        bundle, done = check_file(path, load, stopping_rule)
+        bundle, done = check_file(path, load)
     run, config = bundle.run, bundle.run.manifest.config
     said = *_what_replies_say(done, card_of(config.instrument)), *changed_code(run.manifest)
     notes = [*said, f"plan {run.plan}", f"root {bundle.root}"]
-    if config.until is not None and config.until.half_width is None and not done.why_not:
+    if config.until is not None and not done.why_not:
         notes.append("The run stopped early after comparisons with other runs; these are taken from the file.")
     data = {"file": path, "run": run.id, "plan": run.plan, "root": bundle.root, **structs.asdict(done)}
     who = f"{run.id} ({config.subject_label} on {config.instrument})"

@@ -8,7 +8,7 @@ import click
 from msgspec import structs
 
 from sociometer.adapters.scored_log import ImportOptions, import_csv, import_lm_eval
-from sociometer.cli.options import open_engine, stopping_rule, stored_command
+from sociometer.cli.options import open_engine, stored_command
 from sociometer.cli.output import Group, option, print_json, print_table, print_text
 from sociometer.core.errors import ExitCode, UsageError, hint
 from sociometer.core.lazy import require
@@ -120,7 +120,7 @@ def _bundle(engine: Engine, file: Path, options: dict[str, Any]) -> list[StoredR
         engine.check_name(name, option="--name")
     named = structs.replace(manifest, config=structs.replace(manifest.config, name=name))
     bundle = structs.replace(bundle, run=structs.replace(bundle.run, manifest=named))
-    done = check_bundle(bundle, load, engine.store, f"{file.name} {bundle.root}", stopping_rule)
+    done = check_bundle(bundle, load, engine.store, f"{file.name} {bundle.root}")
     if done.why_not:
         raise BundleError(f"{file}: its numbers cannot be recomputed here, so it is not imported: {done.why_not}")
     print_text(f"Imported {bundle.run.id}: {done.finding[:-1]}; root {bundle.root[:12]}….", err=True)

@@ -108,7 +108,7 @@ _GROUPS: dict[SharedOptions, tuple[str, ...]] = {
     "seed": ("seed",),
     "repeats": ("repeats",),
 }
-_OF_RUN_ALONE = ("tasks", "name", "label", "shard", "until", "against", "margin", "measure")
+_OF_RUN_ALONE = ("tasks", "name", "label", "shard", "against", "margin")
 
 
 def _heeded(command: CommandCard) -> list[click.Parameter]:

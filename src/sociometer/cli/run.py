@@ -25,7 +25,6 @@ from sociometer.core.conversation import SUBJECT
 from sociometer.core.errors import ExitCode, NeverAnswered, StopCause, UsageError, hint, unknown
 from sociometer.core.measure import Cell, Table
 from sociometer.core.settings import Setting
-from sociometer.core.stopping import RANKED
 from sociometer.core.words import first_of, grouped
 from sociometer.engine.engine import Engine, PlayedRun
 from sociometer.engine.estimate import RoleEstimate, estimate, how_estimated, longest_wait
@@ -193,11 +192,6 @@ def _tell_the_limits(caps: Caps) -> None:
 
 
 def _play_all(engine: Engine, plans: list[ReadPlan], display: Display, log_to: tuple[str, ...]) -> int:
-    until = plans[0].config.until
-    if until is not None and until.goal == RANKED:
-        from sociometer.api import play_ranked  # here, since it loads the statistics
-
-        return _show_ranked(play_ranked(engine, plans), display, log_to)
     played: list[PlayedRun] = []
     silent: dict[str, list[str]] = {}
     for plan, following in zip(plans, (*plans[1:], None), strict=True):
@@ -216,15 +210,6 @@ def _play_all(engine: Engine, plans: list[ReadPlan], display: Display, log_to: t
         print_text(f"error: {message}", err=True)
     show_all(played, display, log_to)
     return exit_code(played) or int(ExitCode.MACHINERY if silent else ExitCode.OK)
-
-
-def _show_ranked(played: list[PlayedRun], display: Display, log_to: tuple[str, ...]) -> int:
-    show_all(played, display, log_to)
-    ended = [one for one in played if one.ending.cause is not StopCause.DECIDED]
-    if not ended and (failed := sum(sum(one.run.failures().values()) for one in played)):
-        print_text(f"Failed: {failed}. To retry, repeat the command.", err=True)
-        return int(ExitCode.MACHINERY)
-    return exit_code(ended)
 
 
 def show_all(played: list[PlayedRun], display: Display, log_to: tuple[str, ...] = ()) -> None:

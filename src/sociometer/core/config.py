@@ -211,7 +211,7 @@ class RunConfig(Struct, frozen=True, kw_only=True, omit_defaults=True):
             raise UsageError("--item and --limit cannot be combined; give one of them.")
         if self.until and (self.shard or self.batch):
             raise UsageError(
-                "--until cannot be combined with --shard or --batch: a rule looks at the items in their order."
+                "--against cannot be combined with --shard or --batch: a rule looks at the items in their order."
             )
         if self.answer not in get_args(AnswerMode):
             raise unknown("value for -o answer", self.answer, get_args(AnswerMode))

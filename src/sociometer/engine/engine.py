@@ -22,7 +22,7 @@ from sociometer.core.instrument import Instrument
 from sociometer.core.measure import Summary
 from sociometer.core.player import Player
 from sociometer.core.server_fields import NONE, ServerFields
-from sociometer.core.stopping import RANKED, StoppingRecord
+from sociometer.core.stopping import StoppingRecord
 from sociometer.core.task import Item, StoppingRule
 from sociometer.core.words import listed, visible
 from sociometer.engine.batches.batches import batch_endpoints, held_requests
@@ -110,18 +110,10 @@ class Engine:
         read: ReadLists = {}
         return [self.plan(config, sends=sends, read=read) for config in configs]
 
-    def prepare(
-        self,
-        plan: ReadPlan,
-        *,
-        continue_unfinished: bool = False,
-        rule: StoppingRule | None = None,
-        before: Progress | None = None,
-    ) -> StoredPlan:
+    def prepare(self, plan: ReadPlan, *, continue_unfinished: bool = False) -> StoredPlan:
         """Prepare a run; repeating a command continues its run, or shows it if nothing is left to play.
 
         If the weights behind a name may have changed, an earlier run is continued only with `continue_unfinished`.
-        `rule` replaces the stopping rule of the configuration; `before` has what its last round counted.
         """
         record = self.earlier(plan, continue_unfinished)
         if plan.config.shard and not plan.reusable():
@@ -129,11 +121,11 @@ class Engine:
                 "--shard needs a model whose weights are certain, so that all parts are one run; give MODEL#REVISION"
                 " and leave out --fresh."
             )
-        rule = rule or self._rule(record.manifest if record else plan.manifest, plan.instrument)
+        rule = self._rule(record.manifest if record else plan.manifest, plan.instrument)
         made = record or self.store.runs.create(
             plan.manifest, plan.config_hash, only=plan.reusable(), shared_id=bool(plan.config.shard)
         )
-        return StoredPlan(**structs.asdict(plan), run=made, new=record is None, rule=rule, before=before)
+        return StoredPlan(**structs.asdict(plan), run=made, new=record is None, rule=rule)
 
     def check_name(self, name: str, run: str = "", option: str = "", plan: ReadPlan | None = None) -> None:
         """Raise a UsageError if a new run, that of the `plan`, or the run with this id may not be given the name."""
@@ -163,7 +155,7 @@ class Engine:
         if manifest.config.until is None:
             return None
         if self._rules is None or not manifest.shuffled:
-            raise UsageError("--until works with 'run' and models only: people and other commands play all items.")
+            raise UsageError("--against works with 'run' and models only: people and other commands play all items.")
         return self._rules(manifest, instrument, self.stored)
 
     def share_limits(self, plans: Sequence[ReadPlan]) -> None:
@@ -245,7 +237,22 @@ class Engine:
         players = {spec: PythonPlayer(one, config.revision) for spec, one in functions.items() if callable(one)}
         plan = make_plan(config, instrument, players=players, keys=keys).with_items()
         _refuse_changes(record, plan)
-        return StoredPlan(**structs.asdict(plan), run=record, rule=self._rule(manifest, instrument))
+        rule = self._rule(manifest, instrument)
+        self._refuse_other_measure(record, rule)
+        return StoredPlan(**structs.asdict(plan), run=record, rule=rule)
+
+    def _refuse_other_measure(self, record: RunRecord, rule: StoppingRule | None) -> None:
+        """Raise a UsageError if the rule looked at a measure that version 0.3 let users choose."""
+        for task in record.manifest.config.tasks:
+            kept = self.store.runs.summary(record.id, task) if rule else None
+            if not rule or not kept or not kept.stopping:
+                continue
+            if kept.stopping.measure != rule.start(task, kept.stopping.items).measure:
+                raise UsageError(
+                    f"run {record.reference} was made by version {record.manifest.sociometer_version} with a stopping"
+                    f" rule on {kept.stopping.measure}, which this version does not have, so it cannot be continued."
+                    " Run its model again; stored replies are reused."
+                )
 
     async def play(self, plan: StoredPlan, following: Plan | None = None) -> PlayedRun:
         """Play a run to its end and summarise it; one process at a time plays a run.
@@ -356,17 +363,6 @@ class Engine:
         for task in plan.tasks:
             self.stored(plan.run.id).keep_summary(task.name, stopping.get(task.name))
 
-    def conclude(self, run: str, task: str, verdict: str) -> None:
-        """End a run that waited for others, with this verdict."""
-        stored = self.stored(run)
-        with self.store.hold(run):
-            stopping = stored.stopping(task)
-            if stopping is not None:
-                looks = (*stopping.looks[:-1], structs.replace(stopping.looks[-1], verdict=verdict))
-                stored.keep_summary(task, structs.replace(stopping, looks=looks))
-            self.store.runs.set_status(run, RunStatus.FINISHED)
-            self.store.flush()
-
     def run(
         self,
         config: RunConfig,
@@ -413,20 +409,15 @@ async def _in_thread(call: Callable[..., object], *given: object) -> None:
 
 def _progress(plan: StoredPlan, budget: Budget) -> Progress:
     """The counters of a run, at its start."""
-    record, before, until = plan.run, plan.before, plan.config.until
-    ranked = until is not None and until.goal == RANKED
-    repeated = record.manifest.given_items or bool(plan.config.shard) or ranked
-    made = Progress(
+    record = plan.run
+    repeated = record.manifest.given_items or bool(plan.config.shard)
+    return Progress(
         visible(f"{record.instrument} · {record.tested}"),
         budget,
         plan.total,
         resume=None if repeated else partial(plan.config.resume_command, record.reference),
         replicas=max((player.replicas for player in plan.players), default=1),
     )
-    if before is not None:
-        made.failed, made.last_failure, made.lost = before.failed, before.last_failure, before.lost
-        made.next_round = True
-    return made
 
 
 def _why_new(plan: ReadPlan, then: Manifest) -> tuple[str, str]:

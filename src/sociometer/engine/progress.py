@@ -77,10 +77,6 @@ class Progress:
     failed: Counter[str] = field(default_factory=Counter)
     last_failure: dict[str, str] = field(default_factory=dict)
     """The latest message of each kind of failure."""
-    lost: set[tuple[str, str, int]] = field(default_factory=set)
-    """The episodes that failed in this command, by task, item and repeat; they are not played again in it."""
-    next_round: bool = False
-    """Whether the run goes on after it waited for the other models of a ranking."""
     warnings: list[str] = field(default_factory=list)
     from_journal: int = 0
     sent: int = 0

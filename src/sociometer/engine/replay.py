@@ -21,13 +21,11 @@ from sociometer.core.instrument import Instrument
 from sociometer.core.player import EVERY_ABILITY, Abilities, RulePlayer
 from sociometer.core.session import DrawnRequest, RoleBinding
 from sociometer.core.sheets import whole_file
-from sociometer.core.stopping import StoppingRecord
 from sociometer.core.task import Episode, Failure, Item, Task, items_digest, order_of_play
 from sociometer.core.version import __version__
-from sociometer.engine.engine import MakeRule
 from sociometer.engine.plan import Plan, make_plan
 from sociometer.engine.runner import PlayedEpisode, play_episode
-from sociometer.statistics.sequential import SHARES, WIDTH_SHARES, blocks
+from sociometer.statistics.sequential import blocks
 from sociometer.store.bundle import (
     Bundle,
     BundledEpisode,
@@ -234,22 +232,20 @@ def _vectors(run: StoredRun, plan: Plan, task: str, episode: Episode[Any, Any]) 
     return source.found
 
 
-def check_file(path: Path, load: Callable[[str], Instrument], rules: MakeRule) -> tuple[Bundle, Checked]:
+def check_file(path: Path, load: Callable[[str], Instrument]) -> tuple[Bundle, Checked]:
     """The file of a run, and whether its numbers follow from its replies; stores nothing."""
     if not path.exists():
         raise UsageError(f"there is no file '{path}'; '{hint('export', 'RUN', '--to', str(path))}' writes one.")
     with TemporaryDirectory() as folder, Store(Path(folder) / "check.db") as store:
         bundle = read_bundle(path)
-        return bundle, check_bundle(bundle, load, store, rules=rules)
+        return bundle, check_bundle(bundle, load, store)
 
 
-def check_bundle(
-    bundle: Bundle, load: Callable[[str], Instrument], store: Store, origin: str = "", rules: MakeRule | None = None
-) -> Checked:
+def check_bundle(bundle: Bundle, load: Callable[[str], Instrument], store: Store, origin: str = "") -> Checked:
     """Play all episodes again with the replies in the file, and compare items, outcomes, scores and summaries.
 
     What was computed is stored as a run in `store`. The first difference is raised as a Difference; a file that cannot
-    be checked at all is a BundleError. With `rules`, the looks of a rule that stops at a width are computed again too.
+    be checked at all is a BundleError.
     """
     instrument = _instrument(bundle, load)
     manifest, total = bundle.run.manifest, bundle.episodes
@@ -258,7 +254,7 @@ def check_bundle(
     if {*bundle.summaries} != {*manifest.config.tasks}:
         raise Difference(bundle.path, f"it needs one summary for each of: {', '.join(manifest.config.tasks)}.")
     try:
-        replay = _Replay(bundle, instrument, store, origin, rules)
+        replay = _Replay(bundle, instrument, store, origin)
         replay.compare_setup()
         asyncio.run(replay.play())
     except FileMissing:
@@ -307,11 +303,8 @@ def _instrument(bundle: Bundle, load: Callable[[str], Instrument]) -> Instrument
 class _Replay:
     """One file that is played again and stored as a run."""
 
-    def __init__(
-        self, bundle: Bundle, instrument: Instrument, store: Store, origin: str, rules: MakeRule | None
-    ) -> None:
+    def __init__(self, bundle: Bundle, instrument: Instrument, store: Store, origin: str) -> None:
         self._bundle = bundle
-        self._rules = rules
         self._path = bundle.path
         # whoever wrote the file: it names no folder and no server
         self._manifest = manifest = public_manifest(bundle.run.manifest, instrument.card)
@@ -439,14 +432,13 @@ class _Replay:
         until, stopping = self._manifest.config.until, self._bundle.summaries[task].stopping
         if until is None or stopping is None:
             raise Difference(self._path, f"the summary of {task} does not say when its rule stopped.")
-        shares = SHARES if until.half_width is None else WIDTH_SHARES
-        planned = blocks(count, shares)
+        planned = blocks(count)
         fits = (
             self._manifest.shuffled.get(task) == count == stopping.items
             and stopping.blocks == planned
             and tuple(look.items for look in stopping.looks) == planned[: len(stopping.looks)]
             and stopping.against == until.against
-            and stopping.spends == (until.half_width is None)
+            and stopping.spends
             and stopping.widen >= 1
             and str(stopping).isprintable()
         )
@@ -490,7 +482,6 @@ class _Replay:
     def _summaries(self, run: StoredRun) -> None:
         for task in run.tasks:
             given = self._bundle.summaries[task]
-            self._compare_looks(run, task, given.stopping)
             made = run.keep_summary(task, given.stopping)
             for mine, theirs in zip(made.measures, given.measures, strict=False):
                 if not _same(mine, theirs):
@@ -499,18 +490,6 @@ class _Replay:
                     raise Difference(self._path, f"the summary differs: {name}: {_change(mine, theirs)}.")
             if not _same(made if given.tables else structs.replace(made, tables=()), given):
                 raise Difference(self._path, f"the summary of {task} differs in its tables, notes or series.")
-
-    def _compare_looks(self, run: StoredRun, task: str, given: StoppingRecord | None) -> None:
-        """Let a rule that stops at a width look again; a comparison would need the run that it was made with."""
-        until = self._manifest.config.until
-        if self._rules is None or given is None or until is None or until.half_width is None:
-            return
-        rule = self._rules(self._manifest, self._instrument, lambda name: run)
-        made = rule.start(task, given.items)
-        while len(made.looks) < len(given.looks) and not made.verdict:
-            made = rule.look(made, task, run.first_items(task, made.blocks[len(made.looks)]))
-        if not _same(made, given) or not made.verdict:
-            raise Difference(self._path, f"the looks of the stopping rule of {task} do not follow from its items.")
 
 
 def _problem(task: Task[Any, Any], row: BundledEpisode, played: PlayedEpisode, unused: int) -> str:

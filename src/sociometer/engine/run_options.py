@@ -17,7 +17,7 @@ from sociometer.core.language import read_texts
 from sociometer.core.server_fields import server_fields
 from sociometer.core.session import AnswerMode, ToolMode
 from sociometer.core.settings import Setting, SettingValue
-from sociometer.core.stopping import DECIDED, RANKED, Until
+from sociometer.core.stopping import Until
 from sociometer.models.python import Function, name_of
 from sociometer.store.stored_run import StoredRun
 
@@ -95,10 +95,8 @@ class RunOptions(TypedDict, total=False):
     max_requests: int | None
     max_tokens: int | None
     fresh: bool
-    until: str
     against: str | StoredRun
     margin: float | None
-    measure: str
     name: str
     label: str
 
@@ -116,7 +114,7 @@ def make_config(card: Card, model: str | Function, **options: Unpack[RunOptions]
     caps = Caps(**{name: take(name, None) for name in Caps.__struct_fields__})
     parameters = {_SAMPLING.get(name, name): take(name) for name in list(given) if _is_sampling(name)}
     sampling = Sampling(**{**parameters, "stop": tuple(parameters.get("stop", ()))})
-    until = _until(take("until", ""), take("against", ""), take("margin", None), take("measure", ""))
+    until = _until(take("against", ""), take("margin", None))
     data, prompts = (str(Path(path).absolute()) if (path := take(name, "")) else "" for name in ("data", "prompts"))
     return RunConfig(
         instrument=card.name,
@@ -139,32 +137,22 @@ def make_config(card: Card, model: str | Function, **options: Unpack[RunOptions]
 
 
 def with_shared_rule(configs: Sequence[RunConfig]) -> list[RunConfig]:
-    """The configurations of one command, each with the number of models that share one error rate if a rule stops them.
-
-    Raises a UsageError if the rule does not fit them.
-    """
-    until, count = configs[0].until, len(configs)
+    """The configurations of one command; models that are compared with one stored run share its error rate."""
+    until = configs[0].until
     if until is None:
         return list(configs)
-    if until.half_width is None and len({one.instrument for one in configs}) > 1:
-        raise UsageError(f"--until {until.goal} needs one instrument; give one after 'run'.")
-    if until.goal == RANKED and count < 2:
-        raise UsageError("--until ranked needs several --model.")
-    if until.goal == RANKED and len({one.subject for one in configs}) < count:
-        raise UsageError("--until ranked compares different models; give each model once, and each role one model.")
-    if until.goal == RANKED and any(one.fresh for one in configs):
-        raise UsageError("--until ranked cannot be combined with --fresh; give each model a #REVISION instead.")
-    return [structs.replace(one, until=structs.replace(until, models=count)) for one in configs]
+    if len({one.instrument for one in configs}) > 1:
+        raise UsageError("--against needs one instrument; give one after 'run'.")
+    shared = structs.replace(until, models=len(configs))
+    return [structs.replace(one, until=shared) for one in configs]
 
 
-def _until(goal: str, against: "str | StoredRun", margin: float | None, measure: str) -> Until | None:
-    """The stopping rule that the options describe; None without one."""
-    if goal or against:
-        named = against if isinstance(against, str) else against.id
-        return Until(goal or DECIDED, against=named, margin=margin, measure=measure)
-    for option, value in (("--margin", margin is not None), ("--measure", measure)):
-        if value:
-            raise UsageError(f"{option} needs --against RUN or --until.")
+def _until(against: "str | StoredRun", margin: float | None) -> Until | None:
+    """When the run stops early, as the options say; None if it does not."""
+    if against:
+        return Until(against if isinstance(against, str) else against.id, margin)
+    if margin is not None:
+        raise UsageError("--margin needs --against RUN.")
     return None
 
 
@@ -214,7 +202,6 @@ def model_spec(model: str | Function) -> str:
     if not (isinstance(model, str) or callable(model)):
         raise UsageError(
             f"a model is a name, such as openai/gpt-4o-mini, or a function of the messages, not {model!r}."
-            + " sm.rank plays several models." * isinstance(model, list | tuple)
         )
     return model if isinstance(model, str) else f"python/{name_of(model)}"
 

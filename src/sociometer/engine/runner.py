@@ -15,7 +15,7 @@ from sociometer.core.errors import FailureKind, MachineryError, StopCause, Stopp
 from sociometer.core.measure import Summary
 from sociometer.core.reply_kind import AGAIN, ReplyKind, cut_off, cut_off_limit
 from sociometer.core.session import DirectReplies, Draw, ReplySource, Session
-from sociometer.core.stopping import PAUSED, UNDECIDED, StoppingRecord
+from sociometer.core.stopping import UNDECIDED, StoppingRecord
 from sociometer.core.task import Episode, Failure, Item, Task
 from sociometer.core.words import in_one_line
 from sociometer.engine.batches.batches import Batches
@@ -269,14 +269,11 @@ class Runner:
             self._fatal = self._progress.last_failure[FailureKind.PYTHON_ERROR]
         if self._fatal:
             return Ending(RunStatus.FAILED, self._fatal)
-        paused = any(one.verdict == PAUSED for one in self.stopping.values())
         if (stopped := self._replies.stopped) is not None:
-            whole = not (any(results) or self._cut_short or paused) and next(jobs, None) is None
+            whole = not (any(results) or self._cut_short) and next(jobs, None) is None
             if whole and stopped.cause is StopCause.INTERRUPTED:
                 return Ending(RunStatus.FINISHED, cause=StopCause.INTERRUPTED)
             return Ending(RunStatus.STOPPED, str(stopped), stopped.cause)
-        if paused:
-            return Ending(RunStatus.STOPPED, PAUSED, StopCause.DECIDED)
         return Ending(RunStatus.FINISHED)
 
     def _workers(self) -> int:
@@ -316,9 +313,6 @@ class Runner:
                     if (item.id, repeat) in done:
                         self._progress.done += 1
                         self._progress.done_before += 1
-                        self._progress.end_episode(task.name)
-                        self._ended(task.name, nth)
-                    elif (task.name, item.id, repeat) in self._progress.lost:
                         self._progress.end_episode(task.name)
                         self._ended(task.name, nth)
                     else:
@@ -403,7 +397,6 @@ class Runner:
             return
         self.raised = error.__cause__ if error and failure.kind == FailureKind.PYTHON_ERROR else None
         self._progress.failed[failure.kind] += 1
-        self._progress.lost.add((task, played.episode.item.id, played.episode.repeat))
         self._progress.last_failure[failure.kind] = failure.message
         if (
             isinstance(error, UsageError)

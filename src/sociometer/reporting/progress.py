@@ -69,7 +69,7 @@ class ProgressDisplay:
         self._progress = progress
         if self._quiet:
             return
-        if not progress.next_round and not self._live:
+        if not self._live:
             sys.stderr.write(f"{run}  {progress.label}\n")
         if self._live:
             self._open(progress.label)
@@ -81,8 +81,6 @@ class ProgressDisplay:
         self._join()
         if self._bars is not None and self._progress is not None:
             self._draw(self._bars, self._progress)
-        if ending.cause is StopCause.DECIDED:  # it waits for the other models of a ranking
-            return
         self._ended += 1
         if not ending.kept:
             sys.stderr.write(f"{run}  is not stored: nothing was answered\n" * (not self._quiet and not self._live))

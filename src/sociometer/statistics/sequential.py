@@ -26,8 +26,6 @@ special = lazy("scipy.special")
 
 SHARES = (0.2, 0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 1.0)
 """The shares of the items after which a comparison is looked at."""
-WIDTH_SHARES = tuple(share / 20 for share in range(2, 21))
-"""The shares of the items after which a width is looked at; looking often costs nothing there."""
 FEWEST = 30
 """No look comes before so many items."""
 FUTILE = 0.03
@@ -38,9 +36,9 @@ _POINTS = 401
 _HIGHEST = 1 - 1e-12
 
 
-def blocks(items: int, shares: Sequence[float] = SHARES) -> tuple[int, ...]:
+def blocks(items: int) -> tuple[int, ...]:
     """After how many items a rule looks; the last look is at all of them."""
-    counts = {math.ceil(round(share * items, 6)) for share in shares}
+    counts = {math.ceil(round(share * items, 6)) for share in SHARES}
     return tuple(sorted(count for count in counts if count >= min(FEWEST, items)))
 
 

@@ -266,12 +266,15 @@ class StoredRun:
 
     def _times(self, task: str) -> tuple[float, ...]:
         """The shares of the items that a rule has looked at; without a verdict, the share played so far too."""
-        until, stopping = self.manifest.config.until, self.stopping(task)
-        if until is None or until.half_width is not None or (stopping and stopping.verdict):
-            return stopping.times if stopping else ()
+        until = self.manifest.config.until
+        stopping = self.stopping(task)
+        looks = stopping.times if stopping else ()
+        if until is None or not until.against or (stopping and stopping.verdict):
+            return looks
         played, planned = self.part(task) or (1, 1)
-        looked = stopping.times if stopping else ()
-        return (*looked, played / planned) if played / planned > max((0.0, *looked)) else looked
+        if played / planned <= max(looks, default=0.0):
+            return looks
+        return (*looks, played / planned)
 
     def episodes(self, task: str = "", item: str | None = None, *, scored: bool = True) -> Iterator[Episode[Any, Any]]:
         """The episodes of a task, or of all tasks, in the order of items and repeats; without `scored`, no scores."""

@@ -111,7 +111,7 @@ def test_plan_shows_both_forms_and_a_short_comparison_reads_less(play):
 def test_a_short_comparison_stops_when_decided(play, official):
     words = ("--official", "--data", str(official.parent), "--limit", "40", "--quiet")
     play("run sage", "--name", "old", *words, model="cold", form="short")
-    rule = ("--against", "old", "--until", "decided", *words)
+    rule = ("--against", "old", *words)
     code, out, _ = play("run sage", "--name", "new", *rule, model="warm", form="short")
     found = re.search(r"until decided: better after (\d+) of 40 items", out)
     assert code == 0 and found and int(found[1]) < 40
