@@ -282,13 +282,7 @@ def failures(rng: np.random.Generator, samples: int) -> Iterator[Row]:
 
 
 def others(rng: np.random.Generator, samples: int) -> Iterator[Row]:
-    """Calibration, reliability, agreement, labels."""
-    sure = []
-    for _ in range(max(50, samples // 2)):
-        confidence = rng.uniform(0.25, 1.0, 60)
-        right = (rng.random(60) < confidence) * 1.0
-        sure.append(holds(clustered_mean_interval(confidence - right, binary=False, scale=(-1, 1)), 0.0))
-    yield "calibration", "confidence minus accuracy, 60 items", sure, INTERVAL, ""
+    """Reliability, agreement, labels."""
     stories, parts, items = np.repeat(np.arange(10), 5), [], []
     for _ in range(samples):
         shared = np.repeat(rng.normal(0, 1.5, (40, 10)), 5, axis=1)

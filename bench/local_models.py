@@ -60,8 +60,8 @@ def measured(path: Path, work: list[tuple[Message, ...]], written: int, *, reuse
     read_before, begun = context.read_tokens, _cpu_seconds()
     tokens, replies = 0, []
     for messages in work:
-        sampling = Sampling(temperature=0, max_tokens=written, logprobs=1)
-        answer = context.chat(chat_body(Request("subject", messages, sampling=sampling)))
+        body = chat_body(Request("subject", messages, sampling=Sampling(temperature=0, max_tokens=written)))
+        answer = context.chat({**body, "logprobs": True, "top_logprobs": 1})
         tokens += answer["usage"]["total_tokens"]
         replies.append(json.dumps(answer["choices"]))
     return Measured(tokens, context.read_tokens - read_before, _cpu_seconds() - begun, replies)

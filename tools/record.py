@@ -103,9 +103,7 @@ def recorded_model(runs: Sequence[StoredRun], model: str, licence: str = "") -> 
 
 def _replies(run: StoredRun, task: str, item: str) -> tuple[RecordedReply, ...]:
     asked = [one for one in run.transcript(item, task) if isinstance(one, Exchange) and one.role == SUBJECT]
-    return tuple(
-        RecordedReply(digest(one.messages), structs.replace(one.reply, logprobs=(), served_model="")) for one in asked
-    )
+    return tuple(RecordedReply(digest(one.messages), structs.replace(one.reply, served_model="")) for one in asked)
 
 
 command = click.Command(

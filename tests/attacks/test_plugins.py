@@ -78,7 +78,7 @@ def test_a_provider_that_cannot_be_used_is_named_and_others_work(tmp_path, insta
         "Reply('B', finish=None)",
         "Reply('B', usage=None)",
         "Reply('B', served_model=b'x')",
-        "Reply('B', logprobs=None)",
+        "Reply('B', calls=None)",
     ],
 )
 def test_what_is_no_reply_is_a_failure_of_the_provider_and_no_answer(tmp_path, installed, capsys, reply):

@@ -1012,7 +1012,7 @@ def test_an_unknown_cost_is_never_nought(spent, words):
     "words",
     [
         ("--max-cost", "nan"), ("-o", "timeout=nan"), ("-o", "reply-tokens=-7"), ("-o", "top-p=7"),
-        ("-o", "temperature=-5"), ("-o", "logprobs=-2"),
+        ("-o", "temperature=-5"), ("-o", "reply-tokens=0"),
     ],
 )  # fmt: skip
 def test_numbers_that_make_no_sense_are_refused(cli, words):

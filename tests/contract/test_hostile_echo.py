@@ -92,7 +92,7 @@ def all_written(run, store, folder):
 def test_a_server_that_repeats_the_key_in_its_own_fields_leaves_no_trace(server, key, tmp_path, capsys):
     forms = cycle(FORMS.values())
     server.fault_of = lambda number: Fault(change="echo", echo=next(forms))
-    run = play(server, tmp_path / "store.db", limit=len(FORMS), logprobs=None)
+    run = play(server, tmp_path / "store.db", limit=len(FORMS))
     written = all_written(run, tmp_path / "store.db", tmp_path) + "".join(capsys.readouterr())
     assert run.status == "finished"
     assert "B, said [key]" in written, "what the model said is there, with a mark in the key's place"
@@ -120,13 +120,6 @@ def test_a_first_error_is_shown_without_the_key(server, key, form, tmp_path):
         play(server, tmp_path / "store.db")
     assert traces(str(refused.value), key) == []
     assert traces(everything_stored(tmp_path / "store.db"), key) == []
-
-
-@pytest.mark.parametrize("server", ["openai"], indirect=True)
-def test_log_probabilities_that_hold_the_key_are_left_out(server, key, tmp_path, capsys):
-    server.fault_of = lambda number: Fault(change="echo", echo=FORMS["whole"])
-    run = play(server, tmp_path / "store.db", logprobs=1)
-    assert traces(all_written(run, tmp_path / "store.db", tmp_path), key) == []
 
 
 def test_a_redirect_that_repeats_the_key_leaves_no_trace(server, key, tmp_path):

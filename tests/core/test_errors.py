@@ -24,7 +24,7 @@ SOURCE = Path(sociometer.__file__).parent
 STORED = {
     "authentication", "batch ended", "batch limit", "connection", "content filter", "context too long", "download",
     "empty reply", "English embedder", "failed", "inspect", "inspect error", "instrument error", "lm-eval error",
-    "local model", "malformed reply", "no embeddings", "no key", "no probabilities", "not found", "not recorded",
+    "local model", "malformed reply", "no embeddings", "no key", "not found", "not recorded",
     "not scored", "not stored", "not supported", "out of credit", "overloaded", "provider error", "python error",
     "rate limit", "refused option", "refused request", "replica died", "scoring", "scoring error", "script ran dry",
     "server error", "timeout", "unreachable", "unreadable", "wrong server",

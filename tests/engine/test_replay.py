@@ -440,13 +440,13 @@ def test_the_plan_of_a_function_has_the_digest_of_its_file_and_everybody_sees_th
     )
 
 
-def test_a_failed_item_stays_failed_and_probabilities_are_computed_again(openai_server, key, tmp_path):
+def test_a_failed_item_stays_failed_and_a_text_is_continued_again(openai_server, key, tmp_path):
     openai_server.faults.append(Fault(status=400))
     model, options = f"openai/m@{openai_server.url}", {"key_variable": "OPENAI_API_KEY", "in_flight": 1}
     failed = sm.run("sesi", model, limit=3, store=tmp_path / "s.db", **options)
     assert sum(failed.failures().values()) == 1
-    probable = sm.run("sesi", model, limit=2, answer="probability", store=tmp_path / "s.db", **options)
-    for run in (failed, probable):
+    continued = sm.run("sesi", model, limit=2, base=True, store=tmp_path / "s.db", **options)
+    for run in (failed, continued):
         export_bundle(run, tmp_path / f"{run.id}.sociometer")
         assert check(tmp_path / f"{run.id}.sociometer", tmp_path).why_not == ""
 

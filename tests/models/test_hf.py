@@ -1,14 +1,13 @@
 """Models in process by transformers: a tiny model with random weights, really run."""
 
 import asyncio
-import math
 
 import pytest
 
 from sociometer.core.conversation import Message, Request, Sampling, text, user
 from sociometer.core.errors import MachineryError, UsageError
 from sociometer.models.hf.weights import find_weights
-from sociometer.models.hf.writing import Continued, Prompt, Writer, sampled, score
+from sociometer.models.hf.writing import Prompt, Writer, sampled
 from sociometer.models.presets import ModelOptions
 from sociometer.models.registry import resolve
 
@@ -118,40 +117,6 @@ def test_a_greedy_reply_does_not_depend_on_what_shares_its_batch(tiny_model):
     assert together == alone
 
 
-def test_probabilities_do_not_depend_on_the_batch_within_float_tolerance(loaded):
-    rows = [
-        Continued(tuple(loaded.tokenizer(words).input_ids), ((40, 41, 42), (50,), (60, 61, 62, 63, 64)))
-        for words in WORDS
-    ]
-    together = score(loaded, rows)
-    for row, found in zip(rows, together, strict=True):
-        assert score(loaded, [row])[0] == pytest.approx(found, abs=1e-4)
-
-
-def test_a_score_is_the_sum_of_the_log_probabilities_of_its_tokens(loaded):
-    import torch
-
-    ids, continuation = loaded.tokenizer("Who is sad?").input_ids, [70, 71, 72]
-    with torch.inference_mode():
-        told = torch.log_softmax(loaded.model(torch.tensor([ids + continuation])).logits[0].float(), dim=-1)
-    by_hand = sum(float(told[len(ids) - 1 + at, token]) for at, token in enumerate(continuation))
-    assert score(loaded, [Continued(tuple(ids), (tuple(continuation),))])[0][0] == pytest.approx(by_hand, abs=1e-4)
-
-
-def test_scores_of_every_single_token_add_up_to_one(loaded):
-    tokens = tuple((token,) for token in range(len(loaded.tokenizer)))
-    found = score(loaded, [Continued(tuple(loaded.tokenizer("Answer:").input_ids), tokens)])[0]
-    assert sum(map(math.exp, found)) == pytest.approx(1, abs=1e-4)
-
-
-def test_a_request_with_continuations_gives_their_likelihoods_and_no_text(tiny_model):
-    (reply,), _ = answers(tiny_model, [asked("Pick one.", continuations=("A", "B", "Ada's cup"))])
-    assert reply.text == ""
-    assert [(one.text, one.tokens) for one in reply.likelihoods] == [("A", 1), ("B", 1), ("Ada's cup", 9)]
-    assert all(one.logprob < 0 for one in reply.likelihoods)
-    assert reply.usage.output_tokens == 0
-
-
 def test_a_seed_gives_the_same_reply_alone_and_in_a_batch(tiny_model):
     drawn = Sampling(temperature=1.0, top_p=0.9, seed=7, max_tokens=12)
     together, _ = answers(tiny_model, [asked(words, drawn) for words in WORDS])
@@ -203,14 +168,6 @@ def test_a_plain_text_is_continued_without_the_chat_template(tiny_model, loaded)
         loaded, [Prompt(tuple(loaded.tokenizer("Once upon a time").input_ids), GREEDY, 12, frozenset([2]))]
     )
     assert reply.text == expected[0].text
-
-
-def test_log_probabilities_come_with_the_reply(tiny_model):
-    (reply,), _ = answers(tiny_model, [asked("Say hello.", Sampling(temperature=0, max_tokens=2, logprobs=3))])
-    assert len(reply.logprobs) == 2
-    for token in reply.logprobs:
-        assert len(token.top) == 3
-        assert token.top[0] == (token.token, token.logprob)
 
 
 def test_a_base_model_cannot_chat(tmp_path, tiny_model):

@@ -19,7 +19,7 @@ from sociometer.models.presets import ModelOptions, presets
 from sociometer.models.registry import describe, resolve
 
 KEY = "sk-test-5f1c0ffee5f1c0ffee5f1c0ffee"
-ASKED = Request("subject", (user("Who is sad? A. Ada B. Ben"),), sampling=Sampling(temperature=0, logprobs=2))
+ASKED = Request("subject", (user("Who is sad? A. Ada B. Ben"),), sampling=Sampling(temperature=0))
 PLAIN = {"prompt_tokens": 12, "completion_tokens": 3, "total_tokens": 15}
 TOP = [{"token": "B", "logprob": -0.1, "bytes": [66]}, {"token": "A", "logprob": -2.5, "bytes": [65]}]
 LOGPROBS = {"content": [{"token": "B", "logprob": -0.1, "bytes": [66], "top_logprobs": TOP}]}
@@ -38,8 +38,6 @@ class Behaviour(NamedTuple):
     usage: dict | None = PLAIN
     tokens: tuple[int, int] = (12, 3)
     reasoning: str = ""
-    listed: bool = True
-    """Whether a reply has log-probabilities."""
     errors: tuple[tuple[int, Any, str], ...] = ()
     models: dict = {"object": "list", "data": [{"id": "m", "object": "model"}, {"id": "lora-1", "object": "model"}]}
 
@@ -112,7 +110,6 @@ SERVERS = {
         choice={"logprobs": None},
         whole={"stats": {}, "system_fingerprint": "m"},
         reasoning="Ben cries.",
-        listed=False,
         errors=(
             (404, inner("No models loaded. Please load a model in the developer page or use the `lms load` command.",
                         "invalid_request_error", "model_not_found", param="model"), "not found"),
@@ -276,8 +273,6 @@ def test_a_reply_is_read_with_all_that_the_server_tells(imitation):
     behaves = imitation.behaves
     assert (reply.text, reply.finish, reply.reasoning) == ("B", "stop", behaves.reasoning)
     assert (reply.usage.input_tokens, reply.usage.output_tokens) == behaves.tokens
-    assert [one.token for one in reply.logprobs] == ["B"] * behaves.listed
-    assert not behaves.listed or reply.logprobs[0].top == (("B", -0.1), ("A", -2.5))
 
 
 @pytest.mark.parametrize(("imitation", "nth"), CASES, indirect=["imitation"])

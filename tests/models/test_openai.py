@@ -30,7 +30,7 @@ def test_a_bare_request_holds_the_model_and_the_messages_only():
 
 
 def test_all_options_have_their_names():
-    drawn = Sampling(0.5, 0.9, 7, 3, ("END",), "low", 5)
+    drawn = Sampling(0.5, 0.9, 7, 3, ("END",), "low")
     body = sent("vllm", Request("s", HELLO, sampling=drawn))
     del body["model"], body["messages"]
     assert body == {
@@ -40,8 +40,6 @@ def test_all_options_have_their_names():
         "seed": 3,
         "stop": ["END"],
         "reasoning_effort": "low",
-        "logprobs": True,
-        "top_logprobs": 5,
     }
 
 
@@ -127,24 +125,6 @@ def test_google_is_asked_at_its_openai_endpoint(key):
 def test_negative_counts_are_unknown():
     reply = read_completion(completion({"content": "B"}, usage={"prompt_tokens": -1, "completion_tokens": 2}))
     assert (reply.usage.input_tokens, reply.usage.output_tokens) == (None, 2)
-
-
-@pytest.mark.parametrize("odd", [5, "x", {"content": [{"token": 1}]}, {"content": None}, []])
-def test_log_probabilities_that_cannot_be_read_are_left_out(odd):
-    body = json.dumps({"choices": [{"message": {"content": "B"}, "logprobs": odd}]}).encode()
-    assert read_completion(body).logprobs == ()
-
-
-def test_log_probabilities_come_with_their_rivals(openai_server):
-    async def ask():
-        player = resolve("vllm/m", ModelOptions(base_url=openai_server.url))
-        try:
-            return await player.answer(Request("s", HELLO, sampling=Sampling(logprobs=2)))
-        finally:
-            await player.close()
-
-    (token,) = asyncio.run(ask()).logprobs
-    assert (token.token, token.logprob, token.top) == ("B", -0.1, (("B", -0.1), ("A", -2.5)))
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from sociometer.models.local import LlamaContext, chat_body
 from sociometer.store.store import Store
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
-GREEDY = Sampling(temperature=0, max_tokens=3, logprobs=3)
+GREEDY = Sampling(temperature=0, max_tokens=3)
 MODEL = "local/smollm2-135m"
 
 
@@ -32,7 +32,8 @@ def requests_of(instrument, task, store, **options):
 
 def said(context, messages):
     """The reply with its log-probabilities, to the last bit."""
-    answer = context.chat(chat_body(Request("subject", messages, sampling=GREEDY)))
+    listed = {"logprobs": True, "top_logprobs": 3}
+    answer = context.chat(chat_body(Request("subject", messages, sampling=GREEDY)) | listed)
     return answer["choices"][0]["message"]["content"], str(answer["choices"][0]["logprobs"])
 
 

@@ -1,7 +1,5 @@
 """A server that speaks chat completions, text completions and embeddings."""
 
-import re
-
 from servers.faults import Fault
 from servers.loopback import LoopbackServer
 
@@ -14,10 +12,6 @@ class OpenAIServer(LoopbackServer):
     def __init__(self, certificate: str = "") -> None:
         super().__init__(certificate)
         self.reasoning_field = "reasoning_content"
-        self.echoes = True
-        """Whether a text completion repeats its prompt with log-probabilities where asked to."""
-        self.worth = lambda token: -float(len(token))
-        """The log-probability of a token of a text completion."""
 
     def good(self, path: str, body: dict, fault: Fault) -> dict:
         if path.endswith("/embeddings"):
@@ -37,37 +31,18 @@ class OpenAIServer(LoopbackServer):
                 {"id": call, "type": "function", "function": {"name": name, "arguments": given}}
                 for call, name, given in called
             ]
-        if body.get("logprobs"):
-            rivals = [{"token": "B", "logprob": -0.1}, {"token": "A", "logprob": -2.5}][: body["top_logprobs"]]
-            choice["logprobs"] = {"content": [{"token": "B", "logprob": -0.1, "bytes": [66], "top_logprobs": rivals}]}
         answer = {"id": "1", "object": "chat.completion", "created": 1, "choices": [choice]}
         answer["model"] = f"{body['model']}-served"
         answer["usage"] = self.usage or {"prompt_tokens": 12, "completion_tokens": 3, "total_tokens": 15}
         return self._changed(answer, choice, message, fault.change)
 
     def _text_completion(self, body: dict) -> dict:
-        """Tokens are words with the space before them; a prompt is repeated with the worth of each token."""
-        prompts = body["prompt"] if isinstance(body["prompt"], list) else [body["prompt"]]
-        choices = []
-        for index, prompt in enumerate(prompts):
-            said = self.say(body)
-            text = prompt + said if body.get("echo") and self.echoes else said
-            choice = {"index": index, "text": text, "finish_reason": "stop", "logprobs": None}
-            if body.get("logprobs"):
-                tokens = re.findall(r"\s*\S+|\s+$", text)
-                values = [self.worth(token) for token in tokens]
-                if body.get("echo") and self.echoes:
-                    values[0] = None
-                tops = [{" A": -1.0, " B": -0.5, " C": -3.0}] + [{}] * (len(tokens) - 1)
-                choice["logprobs"] = {"tokens": tokens, "token_logprobs": values, "top_logprobs": tops}
-            choices.append(choice)
-        usage = {"prompt_tokens": 12 * len(prompts), "completion_tokens": len(prompts)}
         return {
             "id": "1",
             "object": "text_completion",
-            "choices": choices[::-1],
+            "choices": [{"index": 0, "text": self.say(body), "finish_reason": "stop", "logprobs": None}],
             "model": body["model"],
-            "usage": usage,
+            "usage": {"prompt_tokens": 12, "completion_tokens": 1},
         }
 
     def error(self, fault: Fault, key: str) -> dict:

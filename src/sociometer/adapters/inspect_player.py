@@ -12,7 +12,6 @@ from inspect_ai.model import (
     ChatMessageTool,
     ChatMessageUser,
     GenerateConfig,
-    Logprobs,
     Model,
     ModelOutput,
     ResponseSchema,
@@ -23,7 +22,7 @@ from inspect_ai.model._model import active_model
 from inspect_ai.tool import ToolInfo, ToolParams
 from msgspec import structs
 
-from sociometer.core.conversation import Identity, Message, Reply, Request, Schema, TokenLogprob, Usage
+from sociometer.core.conversation import Identity, Message, Reply, Request, Schema, Usage
 from sociometer.core.errors import FailureKind, MachineryError, SociometerError, UsageError
 from sociometer.core.player import Abilities, Player
 from sociometer.core.tools import ToolCall, read_content
@@ -133,7 +132,7 @@ def reply_of(output: ModelOutput) -> Reply:
     reason = None if choice.stop_reason == "unknown" else choice.stop_reason
     finish = finish_of("error" if output.error else reason, text, called=bool(message.tool_calls))
     usage = Usage(output.usage.input_tokens, output.usage.output_tokens) if output.usage else Usage()
-    return Reply(text, reasoning, usage, finish, output.model, _logprobs(choice.logprobs))
+    return Reply(text, reasoning, usage, finish, output.model)
 
 
 _NAMES = ("temperature", "top_p", "max_tokens", "seed", "reasoning_effort")
@@ -145,8 +144,6 @@ def _config(model: Model, request: Request) -> GenerateConfig:
     wanted: dict[str, Any] = {name: getattr(sampling, name) for name in _NAMES}
     wanted["stop_seqs"] = list(sampling.stop) or None
     wanted["parallel_tool_calls"] = False if request.tools else None
-    if sampling.logprobs:
-        wanted |= {"logprobs": True, "top_logprobs": sampling.logprobs}
     # What the user set: for the evaluated model also on the command line (`inspect eval --temperature`).
     chosen = model.config.merge(active_generate_config()) if model is active_model() else model.config
     if isinstance(request.answer_format, Schema):
@@ -164,13 +161,6 @@ def _leaves_out_bounds(model: Model) -> bool:
     """Whether Inspect leaves minimum, maximum and the like out of a schema for this provider's chat completions."""
     kinds = {kind.__name__ for kind in type(model.api).__mro__}
     return "OpenAICompatibleAPI" in kinds and not getattr(model.api, "responses_api", False)
-
-
-def _logprobs(found: Logprobs | None) -> tuple[TokenLogprob, ...]:
-    return tuple(
-        TokenLogprob(one.token, one.logprob, tuple((rival.token, rival.logprob) for rival in one.top_logprobs or ()))
-        for one in (found.content if found else ())
-    )
 
 
 def _failure(model: Model, error: Exception) -> MachineryError:

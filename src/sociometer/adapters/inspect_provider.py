@@ -69,7 +69,6 @@ class SociometerModel(ModelAPI):
             config.seed,
             tuple(config.stop_seqs or ()),
             config.reasoning_effort,
-            config.top_logprobs if config.logprobs else None,
         )
         given = config.response_schema
         wanted = Schema(given.json_schema.model_dump(exclude_none=True), given.name) if given else Free()

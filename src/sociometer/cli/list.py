@@ -7,7 +7,7 @@ import click
 
 import sociometer.adapters
 from sociometer.cli.output import Display, TableCommand, display_options, print_line
-from sociometer.core.card import Card, TaskCard, column
+from sociometer.core.card import Card, column
 from sociometer.core.errors import UsageError, hint, install, unknown
 from sociometer.core.lazy import PACKAGES
 from sociometer.core.measure import Cell, Table
@@ -97,7 +97,7 @@ def _tables(card: Card) -> list[Table]:
     files = [(f.name, f.repository, "pinned" if f.sha256 else "recorded at the first fetch") for f in card.file]
     tables: list[tuple[str, tuple[str, ...], list[tuple[Cell, ...]]]] = [
         ("Tasks", ("task", "what", "played by `run`", "repeats", "also with"),
-         [(t.name, t.title, t.default, t.repeats, _ways(t)) for t in card.task]),
+         [(t.name, t.title, t.default, t.repeats, "-o base" if t.base else None) for t in card.task]),
         ("Measures", ("measure", "task", "what", "unit", "better", "chance", "best", "in exports"),
          [(m.name, m.task, m.title, m.unit, m.better, m.chance, m.top, column("score", m.value) * bool(m.value))
           for m in card.measure]),
@@ -112,12 +112,6 @@ def _tables(card: Card) -> list[Table]:
         (f"Official files ({hint('get data')})", ("file", "from", "checksum"), [*files]),
     ]  # fmt: skip
     return [Table(title.split()[0].lower(), title, columns, tuple(rows)) for title, columns, rows in tables]
-
-
-def _ways(task: TaskCard) -> str | None:
-    """The options that change how the subject answers, if the task has them."""
-    options = (("-o base", task.base), ("-o answer=probability", task.probability))
-    return ", ".join(option for option, has in options if has) or None
 
 
 def _default(value: object) -> str | None:

@@ -66,8 +66,6 @@ class TaskCard(Struct, frozen=True, forbid_unknown_fields=True):
     """What `--limit` counts: items, or clusters with all their items."""
     base: bool = False
     """Whether it has a text form for base models (`-o base`)."""
-    probability: bool = False
-    """Whether its choices can be read from probabilities (`-o answer=probability`)."""
     tools: bool = False
     """Whether the subject may call tools (`-o tools`)."""
     authors_wording: bool = False

@@ -13,7 +13,7 @@ from sociometer.core.conversation import SUBJECT, Sampling
 from sociometer.core.errors import UsageError, unknown
 from sociometer.core.hints import hint
 from sociometer.core.server_fields import ServerFields
-from sociometer.core.session import AnswerMode, ToolMode
+from sociometer.core.session import ToolMode
 from sociometer.core.settings import Setting, SettingValue, without_folders
 from sociometer.core.stopping import Until
 
@@ -147,8 +147,6 @@ class RunConfig(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Whether to ask again after a reply without an answer; None: yes, unless that changes an official score."""
     base: Annotated[bool, CHOICE] = False
     """Whether the subject is a base model: it continues a text with examples instead of answering a conversation."""
-    answer: Annotated[AnswerMode, CHOICE] = "reply"
-    """How a choice is answered: by a reply that is read, or by the probability of each option."""
     tools: Annotated[ToolMode, CHOICE.but(counted=lambda config, context: config.tools or UNSET)] = ""
     """How the subject uses tools; empty before the plan has decided it, and for tasks without tools."""
     data_folder: Annotated[str, PRIVATE] = ""
@@ -213,8 +211,6 @@ class RunConfig(Struct, frozen=True, kw_only=True, omit_defaults=True):
             raise UsageError(
                 "--against cannot be combined with --shard or --batch: a rule looks at the items in their order."
             )
-        if self.answer not in get_args(AnswerMode):
-            raise unknown("value for -o answer", self.answer, get_args(AnswerMode))
         if self.tools not in get_args(ToolMode):
             raise unknown("value for -o tools", self.tools, get_args(ToolMode)[1:])
         if self.base and self.second_question:
@@ -224,7 +220,6 @@ class RunConfig(Struct, frozen=True, kw_only=True, omit_defaults=True):
         check_number("-o temperature", self.sampling.temperature, 0, 10)
         check_number("-o top-p", self.sampling.top_p, 0, 1)
         check_number("-o reply-tokens", self.sampling.max_tokens, 1)
-        check_number("-o logprobs", self.sampling.logprobs, 0, 100)
 
     def asks_again(self, separable: bool) -> bool:
         """Whether a reply without an answer is asked about; `separable` if the score without it can be told."""
@@ -283,14 +278,16 @@ class RunConfig(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def subject_label(self) -> str:
-        """The name of the subject in tables: the label, or the model's name and how it answers if not by replies."""
-        ways = [way for way, chosen in (("base", self.base), ("probability", self.answer == "probability")) if chosen]
-        return self.label or model_label(self.subject) + (f" ({', '.join(ways)})" if ways else "")
+        """The name of the subject in tables: the label, or the model's name and whether it continues a text."""
+        if self.label:
+            return self.label
+        label = model_label(self.subject)
+        return f"{label} (base)" if self.base else label
 
     @property
     def ways(self) -> dict[str, SettingValue]:
         """How the subject answers, where it is not the usual way; shown and compared like a setting."""
-        usual = {"base": False, "answer": "reply", "tools": ""}
+        usual = {"base": False, "tools": ""}
         return {name: value for name in usual if (value := getattr(self, name)) != usual[name]}
 
 

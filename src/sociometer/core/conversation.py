@@ -92,7 +92,6 @@ class Sampling(Struct, frozen=True, omit_defaults=True):
     seed: int | None = None
     stop: tuple[str, ...] = ()
     reasoning_effort: str | None = None
-    logprobs: int | None = None
     server_default: bool = False
     """As an override: send no temperature, top-p or seed, for models that reject them."""
 
@@ -124,44 +123,18 @@ def token_count(value: object) -> int | None:
     return int(value) if value == int(value) else None
 
 
-class TokenLogprob(Struct, frozen=True):
-    """The log-probability of one written token, with its likeliest alternatives."""
-
-    token: str
-    logprob: float
-    top: tuple[tuple[str, float], ...] = ()
-
-
-class Likelihood(Struct, frozen=True, omit_defaults=True):
-    """The log-probability of one continuation, as a natural logarithm.
-
-    `tokens` is the number of its tokens. `listed` is false if a server that lists only the likeliest first tokens does
-    not list it; then `logprob` is the most it can be.
-    """
-
-    text: str
-    logprob: float
-    tokens: int = 1
-    listed: bool = True
-
-
 OTHER_FINISH = "other: "
 """How the finish of a reply begins whose server gave a reason that we do not know; its name follows."""
 
 
 class Reply(Struct, frozen=True, omit_defaults=True):
-    """A reply: the answer as `text`, and the reasoning apart from it.
-
-    The reply to a request with continuations has no text, but a likelihood for each of them.
-    """
+    """A reply: the answer as `text`, and the reasoning apart from it."""
 
     text: str  # The answer.
     reasoning: str = ""  # What the model thought before it, if the server tells.
     usage: Usage = Usage()  # The tokens read and written; None where they are unknown.
     finish: str = "stop"  # Why it ended: `stop`, `length`, …
     served_model: str = ""  # The name of the model as the server reports it.
-    logprobs: tuple[TokenLogprob, ...] = ()  # The log-probability of each written token, if asked for.
-    likelihoods: tuple[Likelihood, ...] = ()  # Those of given continuations, in place of a text.
     sampling: Sampling | None = None  # The sampling parameters that were sent; None if the player is a program.
     seconds: float | None = None  # The time from sending the request to the reply; None in a batch.
     served_version: str = ""  # The version of the model or the server as the server reports it.
@@ -170,15 +143,8 @@ class Reply(Struct, frozen=True, omit_defaults=True):
 
     @property
     def shown(self) -> str:
-        """The reply as a transcript shows it: its text and calls, or the log-probability of each continuation."""
-        if not self.likelihoods:
-            return shown_calls(self.text, self.calls)
-        lines = (
-            f"{one.text.strip()}: {'' if one.listed else 'below '}{one.logprob:.3f}"
-            + (f" ({one.tokens} tokens)" if one.tokens > 1 else "")
-            for one in self.likelihoods
-        )
-        return "\n".join(("log-probabilities", *lines))
+        """The reply as a transcript shows it: its text and calls."""
+        return shown_calls(self.text, self.calls)
 
 
 def spoken(reply: Reply, before: Iterable[Message]) -> Message:
@@ -223,9 +189,6 @@ class Request(Struct, frozen=True):
 
     `answer_format` and `view` are for players that are programs: the format of the expected answer, and the
     instrument's own record of the situation. Neither the format's key nor the view is ever sent to a model.
-
-    With `continuations` nothing is generated: the reply has the likelihood of each of them, in this order, as what
-    follows the messages.
     """
 
     role: str
@@ -234,7 +197,6 @@ class Request(Struct, frozen=True):
     sampling: Sampling = Sampling()
     view: Struct | None = None
     rng: Random = field(default_factory=lambda: Random(0))
-    continuations: tuple[str, ...] = ()
     task: str = ""
     item: str = ""
     turn: int = 0

@@ -110,7 +110,6 @@ class FailureKind(StrEnum):
     MALFORMED_REPLY = "malformed reply"
     NO_EMBEDDINGS = "no embeddings"
     NO_KEY = "no key"
-    NO_PROBABILITIES = "no probabilities"
     NOT_FOUND = "not found"
     NOT_RECORDED = "not recorded"
     NOT_SCORED = "not scored"

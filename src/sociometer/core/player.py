@@ -2,15 +2,12 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from typing import Literal, Protocol, Self
+from typing import Protocol, Self
 
 from msgspec import Struct
 
 from sociometer.core.conversation import Identity, Reply, Request
 from sociometer.core.errors import FailureKind, MachineryError, Unreachable
-
-Scoring = Literal["none", "first token", "text"]
-"""Which continuations a player scores: none, single tokens, or whole texts."""
 
 
 class Abilities(Struct, frozen=True):
@@ -18,19 +15,8 @@ class Abilities(Struct, frozen=True):
 
     continues_text: bool = False
     """Whether it continues a plain text, as base models do."""
-    scores_chat: Scoring = "none"
-    """Which continuations of a conversation it scores."""
-    scores_text: Scoring = "none"
-    """Which continuations of a plain text it scores."""
     calls_tools: bool = False
     """Whether it calls the tools of a request; others are told of them in words."""
-
-    def scores(self, *, base: bool) -> Scoring:
-        """Which continuations it scores: of a plain text for `base`, else of a conversation."""
-        return self.scores_text if base else self.scores_chat
-
-
-EVERY_ABILITY = Abilities(continues_text=True, scores_chat="text", scores_text="text")
 
 
 BatchResult = bytes | MachineryError

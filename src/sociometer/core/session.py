@@ -17,7 +17,6 @@ from sociometer.core.conversation import (
     Event,
     Exchange,
     Free,
-    Likelihood,
     Message,
     Noted,
     Reply,
@@ -26,22 +25,18 @@ from sociometer.core.conversation import (
     Schema,
     user,
 )
-from sociometer.core.errors import FailureKind, MachineryError, unknown
+from sociometer.core.errors import MachineryError, unknown
 from sociometer.core.player import Player
 from sociometer.core.prompts import Prompts
 from sociometer.core.settings import Settings, is_paper
 from sociometer.core.tools import Tool
 
-AnswerMode = Literal["reply", "probability"]
-"""How a choice is answered: by a reply that is read, or by the probability of each option."""
 ToolMode = Literal["", "called", "told"]
 """How the subject uses tools: by calls of the wire format, or told in words and answered in JSON; empty without any."""
 Vectors = tuple[tuple[float, ...], ...]
 Answer = TypeVar("Answer")
 _encode = msgspec.msgpack.Encoder().encode
 _DEFAULT = Sampling()
-# A server that scores continuations still writes a token, which is not used.
-_SCORED = Sampling(temperature=1, max_tokens=1)
 _NO_RANDOMNESS = Random(0)
 
 
@@ -117,7 +112,7 @@ class Session:
     """The session of one episode, or of one concurrent branch of it; keeps the transcript in `events`.
 
     With `official`, wording and limits are the paper's. With `base`, the subject is a base model: instruments give it a
-    text to continue. With `answer` as `probability`, a choice is read from the probability of each option.
+    text to continue.
     """
 
     _replies: ReplySource
@@ -130,7 +125,6 @@ class Session:
     official: bool = False
     second_question: bool = True
     base: bool = False
-    answer: AnswerMode = "reply"
     tools: ToolMode = ""
     _asked: dict[bytes | str, int] = field(default_factory=dict, init=False)
 
@@ -165,7 +159,7 @@ class Session:
         nth = self._count(digest)
         turn = self._count(role)
         rng = _NO_RANDOMNESS if player.journaled else self._draw.rng(f"{role}/{turn}")
-        request = Request(role, said, wanted, drawn, view, rng, (), self._draw.task, self._draw.item, turn, tools)
+        request = Request(role, said, wanted, drawn, view, rng, self._draw.task, self._draw.item, turn, tools)
         numbered = DrawnRequest(binding, request, self._draw, nth, digest)
         reply, key = await self._obtain(numbered, lambda: player.answer(request), Reply)
         limit = (drawn.max_tokens or 0) if reply.finish == "length" else 0
@@ -173,32 +167,6 @@ class Session:
         if reply.finish.startswith(OTHER_FINISH):
             self.note("unknown finish reason", role=role, reason=reply.finish.removeprefix(OTHER_FINISH))
         return reply
-
-    async def score(
-        self,
-        role: str,
-        messages: Sequence[Message],
-        continuations: Sequence[str],
-        answer_format: AnswerFormat | None = None,
-    ) -> tuple[Likelihood, ...]:
-        """The likelihood of each continuation of the messages; one request, journaled like a reply."""
-        binding = self._binding(role)
-        player, said, texts = binding.player, tuple(messages), tuple(continuations)
-        only = Sampling(server_default=binding.sampling.server_default)
-        drawn = _SCORED.without(binding.player.lacks).overridden_by(only)
-        digest = request_digest(player, drawn, said, "score", texts)
-        nth = self._count(digest)
-        rng = _NO_RANDOMNESS if player.journaled else self._draw.rng(f"{role}/{self._count(role)}")
-        request = Request(role, said, answer_format or Free(), drawn, None, rng, texts)
-        numbered = DrawnRequest(binding, request, self._draw, nth, digest)
-        reply, key = await self._obtain(numbered, lambda: player.answer(request), Reply)
-        if len(reply.likelihoods) != len(texts):
-            raise MachineryError(
-                f"{binding.label} gave {len(reply.likelihoods)} probabilities for {len(texts)} continuations.",
-                FailureKind.NO_PROBABILITIES,
-            )
-        self.events.append(Exchange(role, binding.label, said, reply, self._draw.branch, key))
-        return reply.likelihoods
 
     async def embed(self, role: str, texts: Sequence[str]) -> Vectors:
         """A vector for each text, journaled like a reply."""
@@ -230,10 +198,6 @@ class Session:
     def has_role(self, role: str) -> bool:
         """Whether the role has a player."""
         return role in self._bindings
-
-    def scores_texts(self, role: str) -> bool:
-        """Whether a role's player can score a whole text, and not only its first token."""
-        return self._binding(role).player.abilities.scores(base=self.base) == "text"
 
     @property
     def limit_reached(self) -> int:

@@ -119,26 +119,6 @@ def order_of_play(count: int, seed: int) -> list[int]:
     return turns([(start + place) % count for place in range(count)])
 
 
-class Forecast(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A choice that was read from probabilities, as calibration needs it.
-
-    `brier` is the sum over the options of (probability − 1 if right, else 0)², from 0 to 2.
-    """
-
-    question: str = ""
-    """Which question of the item, where it has several."""
-    right: bool
-    """Whether the likeliest letter is right."""
-    confidence: float
-    """The probability of the likeliest letter among all letters."""
-    brier: float
-    letter_mass: float
-    """The probability that the first token is one of the letters."""
-    text_right: bool | None = None
-    """Whether the option with the likeliest text is right; None if texts were not scored."""
-    text_brier: float | None = None
-
-
 class Score(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Numbers derived from one outcome; `facets` say what they may be grouped by."""
 
@@ -148,8 +128,6 @@ class Score(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The number of questions without an answer, for any reason."""
     replies: dict[str, int] = {}
     """How many first replies had no answer, by kind, and the results of the second question (see `count_replies`)."""
-    forecasts: tuple[Forecast, ...] = ()
-    """The choices that were read from probabilities."""
     missing: dict[str, str] = {}
     """Values that another role (a judge) failed to give, with the role; they count as failed."""
 

@@ -248,10 +248,6 @@ class Budget:
 def _read_at_most(request: Request) -> int:
     """The maximum number of tokens of a prompt: one per byte, plus those of the chat template."""
     size = sum(len(message.content.encode("utf-8", "replace")) for message in request.messages)
-    if request.continuations:
-        # A server that scores whole texts reads the messages once for each continuation.
-        texts = sum(len(one.encode("utf-8", "replace")) for one in request.continuations)
-        size = size * len(request.continuations) + texts + _TOKENS_A_MESSAGE * len(request.continuations)
     if isinstance(request.answer_format, Schema):
         size += len(msgspec.json.encode(request.answer_format.schema))
     if request.tools:

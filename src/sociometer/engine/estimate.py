@@ -10,7 +10,7 @@ from msgspec import Struct, structs
 
 from sociometer.core.conversation import Exchange, Reply, Request, Usage
 from sociometer.core.errors import MachineryError, StoreError
-from sociometer.core.player import EVERY_ABILITY, Player, RulePlayer
+from sociometer.core.player import Abilities, Player, RulePlayer
 from sociometer.core.task import Item, Score, Task, sample
 from sociometer.core.words import counted
 from sociometer.engine.batches.batches import batch_endpoints
@@ -74,17 +74,16 @@ def estimate(plan: ReadPlan, store: Store | None = None) -> list[RoleEstimate]:
                 length, replies_from = _reply_length(plan, store, task.name, role)
                 scale = items.count * plan.repeats(task.name) / len(rehearsed)
                 read = sum(_tokens(message.content) for exchange in mine for message in exchange.messages)
-                replies = sum(not exchange.reply.likelihoods for exchange in mine)
                 counts = (len(mine), sum(exchange.role == role for exchange in guessed))
                 limits = [limit for one in (guessing, able) for name, limit in one.limits if name == role]
-                written = replies * min(binding.sampling.max_tokens or length, length)
+                written = len(mine) * min(binding.sampling.max_tokens or length, length)
                 most = max(counts) * (2 if config.asks_again(task.first_replies is not None) else 1) * scale
                 price = price_of(plan.prices, binding)
                 if price and binding.spec in batched:
                     price = price.batched()
                 usage = Usage(round(read * scale), round(written * scale))
                 longest = None if not limits else max(limit or (price and price.max_output) or 0 for limit in limits)
-                at_most = round(most * longest) if longest else None if replies else 0
+                at_most = round(most * longest) if longest else None
                 row = RoleEstimate(
                     task=task.name,
                     role=role,
@@ -155,7 +154,7 @@ def longest_wait(plan: ReadPlan) -> str:
 class _StandIn(RulePlayer):
     """A baseline in place of a model, which guesses where it has no answer, and keeps the limit of each reply."""
 
-    abilities = EVERY_ABILITY
+    abilities = Abilities(continues_text=True)
 
     def __init__(self, baseline: Player) -> None:
         super().__init__(baseline.identity)
@@ -164,8 +163,7 @@ class _StandIn(RulePlayer):
 
     async def answer(self, request: Request) -> Reply:
         """The reply of the baseline."""
-        if not request.continuations:
-            self.limits.append((request.role, request.sampling.max_tokens))
+        self.limits.append((request.role, request.sampling.max_tokens))
         try:
             return await self._baseline.answer(request)
         except MachineryError:

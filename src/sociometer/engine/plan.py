@@ -329,9 +329,7 @@ def _tasks(config: RunConfig, card: Card, *, in_authors_words: bool) -> tuple[st
     able = {
         task.name
         for task in card.task
-        if (task.base or not config.base)
-        and (task.probability or config.answer != "probability")
-        and (task.authors_wording or not in_authors_words)
+        if (task.base or not config.base) and (task.authors_wording or not in_authors_words)
     }
     default = card.default_tasks(official=config.official)
     names = tuple(config.tasks) or tuple(task for task in default if task in able)
@@ -340,10 +338,8 @@ def _tasks(config: RunConfig, card: Card, *, in_authors_words: bool) -> tuple[st
             task = card.task_card(name)
             if in_authors_words and not task.authors_wording:
                 option, what = "--wording paper", "prompt that the authors released"
-            elif config.base and not task.base:
-                option, what = "-o base", "text form for base models"
             else:
-                option, what = "-o answer=probability", "choices to read from probabilities"
+                option, what = "-o base", "text form for base models"
             known = f"; tasks of {card.name} that can: {', '.join(sorted(able))}" if able else ""
             raise UsageError(f"{card.name}/{name} has no {what}, so it cannot be played with {option}{known}.")
     return names

@@ -18,7 +18,7 @@ from msgspec import Struct, structs
 from sociometer.core.conversation import SUBJECT, Event, Exchange, Reply, Request, Sampling
 from sociometer.core.errors import FailureKind, FileMissing, MachineryError, UsageError, hint
 from sociometer.core.instrument import Instrument
-from sociometer.core.player import EVERY_ABILITY, Abilities, RulePlayer
+from sociometer.core.player import Abilities, RulePlayer
 from sociometer.core.session import DrawnRequest, RoleBinding
 from sociometer.core.sheets import whole_file
 from sociometer.core.task import Episode, Failure, Item, Task, items_digest, order_of_play
@@ -53,10 +53,9 @@ _MOST = 10_000
 """The largest number in the settings of somebody's run, unless the instrument has a limit of its own."""
 _EMBEDDER = "embedder"
 """The role whose vectors are in the journal only, since transcripts do not show them."""
-_SOME_LACK = ("seed", "logprobs")
+_SOME_LACK = ("seed",)
 """The sampling parameters that some wire formats do not have."""
 _KIND = r"[A-Za-z][\w '-]{0,60}"
-_FIRST_TOKEN = Abilities(continues_text=True, scores_chat="first token", scores_text="first token")
 
 
 class Checked(Struct, frozen=True):
@@ -113,7 +112,7 @@ def _rows_of(run: StoredRun) -> Iterator[BundledRow]:
         id=run.id, created=record.created, finished=record.finished, manifest=manifest, plan=plan_digest(manifest)
     )
     embeds = _EMBEDDER in run.manifest.roles
-    plan = _plan(run.manifest, run.definition, EVERY_ABILITY, ours=True) if embeds else None
+    plan = _plan(run.manifest, run.definition, ours=True) if embeds else None
     rows, stored = 0, run.stored_episodes()
     for task in run.tasks:
         for episode in run.episodes(task):
@@ -143,9 +142,7 @@ def _replies(events: Iterable[Event]) -> list[BundledReply]:
 class _Recorded(RulePlayer):
     """Holds the place of a role's player; the replies come from the file."""
 
-    def __init__(self, identity: Any, abilities: Abilities) -> None:
-        super().__init__(identity)
-        self.abilities = abilities
+    abilities = Abilities(continues_text=True)
 
     async def answer(self, request: Request) -> Reply:
         raise MachineryError("nothing is sent", FailureKind.NOT_RECORDED)
@@ -161,7 +158,7 @@ class _Replies:
         self.differs = ""
         self.unsaid = 0
         for one in replies:
-            kind = "vectors" if one.reply is None else "score" if one.reply.likelihoods else "reply"
+            kind = "vectors" if one.reply is None else "reply"
             self._left.setdefault((one.role, one.branch, one.asked, kind), deque()).append(one)
 
     async def obtain(
@@ -169,7 +166,7 @@ class _Replies:
     ) -> tuple[Answer, bytes]:
         """The recorded reply to this request."""
         request, asked = drawn.request, asked_digest(drawn.request.messages)
-        what = ("score" if request.continuations else "reply") if kind is Reply else "vectors"
+        what = "reply" if kind is Reply else "vectors"
         left = self._left.get((request.role, drawn.draw.branch, asked, what))
         answer: Any
         if left:
@@ -202,7 +199,7 @@ class _Replies:
         return sum(map(len, self._left.values()))
 
 
-def _plan(manifest: Manifest, instrument: Instrument, abilities: Abilities, *, ours: bool = False) -> Plan:
+def _plan(manifest: Manifest, instrument: Instrument, *, ours: bool = False) -> Plan:
     """The plan of a recorded run; unless it is `ours`, no file that the manifest names is opened."""
     config = manifest.config
     if not ours:
@@ -215,10 +212,7 @@ def _plan(manifest: Manifest, instrument: Instrument, abilities: Abilities, *, o
         config = structs.replace(config, settings=settings)
     bindings = {
         name: RoleBinding(
-            _Recorded(role.identity, abilities),
-            role.spec,
-            role.label,
-            config.sampling if name == SUBJECT else Sampling(),
+            _Recorded(role.identity), role.spec, role.label, config.sampling if name == SUBJECT else Sampling()
         )
         for name, role in manifest.roles.items()
     }
@@ -311,10 +305,7 @@ class _Replay:
         self._instrument = instrument
         self._store = store
         self._origin = origin
-        self._plans = [_plan(manifest, instrument, EVERY_ABILITY)]
-        if manifest.config.answer == "probability":
-            # Whether the subject could score whole texts or only first tokens is not in the file.
-            self._plans.append(_plan(manifest, instrument, _FIRST_TOKEN))
+        self._plan = _plan(manifest, instrument)
         paths = [setting.name for setting in instrument.card.setting if setting.kind == "path"]
         self.own_files = [name for name in paths if manifest.config.settings.get(name)]
         self._failed: Counter[str] = Counter()
@@ -351,7 +342,7 @@ class _Replay:
 
     def compare_setup(self) -> None:
         """Compare prompts, files, norms and repeats with those of this machine."""
-        then, now = self._manifest, self._plans[0].described()
+        then, now = self._manifest, self._plan.described()
         if then.whose_items == "own":
             raise UsageError("the run used items of somebody's own (--data), which are not in the file.")
         if then.prompts_digest != now.prompts_digest:
@@ -388,7 +379,7 @@ class _Replay:
         """Play every planned episode; only a run that stopped early may lack some, and none that its rule saw."""
         contents: dict[str, dict[str, bytes]] = {task: {} for task in self._manifest.config.tasks}
         complete: dict[str, set[int]] = {task: set() for task in contents}
-        early, plan = self._manifest.config.until is not None, self._plans[0]
+        early, plan = self._manifest.config.until is not None, self._plan
         rows = self._bundle.rows()
         row, count = next(rows, None), 0
         for task in plan.tasks:
@@ -454,11 +445,8 @@ class _Replay:
         self, task: Task[Any, Any], item: Item, row: BundledEpisode
     ) -> tuple[Episode[Any, Any], tuple[Event, ...]]:
         """The episode as it was computed again, after comparing it with the row."""
-        for plan in self._plans:
-            replies = _Replies(row.replies)
-            played = await play_episode(plan, task, item, row.repeat, replies)
-            if played.episode.outcome is not None:
-                break
+        replies = _Replies(row.replies)
+        played = await play_episode(self._plan, task, item, row.repeat, replies)
         problem = replies.differs or _problem(task, row, played, replies.unused)
         if problem:
             raise Difference(self._path, f"the row {row.name} differs: {problem}.")

@@ -196,7 +196,7 @@ class Batched:
         """The answer, from a batch if the request can wait for one."""
         drawn = asked.drawn
         request = drawn.request
-        if not asked.writes or request.continuations or request.plain_text is not None or request.tools:
+        if not asked.writes or request.plain_text is not None or request.tools:
             return await self._inside.send(asked)
         lane = await self._batches.lane(drawn, asked.key)
         if lane is not None:

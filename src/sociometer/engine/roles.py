@@ -78,21 +78,13 @@ def _refuse_unable(spec: str, abilities: Abilities, config: RunConfig) -> None:
     """Raise a UsageError, before anything is sent, if the subject cannot answer in the chosen way."""
     if config.base and not abilities.continues_text:
         raise UsageError(
-            f"{model_label(spec)} cannot continue a plain text, which -o base needs; these can:"
-            f" {_able('continues_text')}."
-        )
-    if config.answer == "probability" and abilities.scores(base=config.base) == "none":
-        raise UsageError(
-            f"{model_label(spec)} gives no probabilities{' of a plain text' if config.base else ''}, which"
-            f" -o answer=probability needs; these do: {_able('scores_text' if config.base else 'scores_chat')}."
+            f"{model_label(spec)} cannot continue a plain text, which -o base needs; these can: {_continuing()}."
         )
 
 
-def _able(ability: str) -> str:
-    """The kinds of model that have an ability."""
-    servers = [
-        name for name, preset in presets().items() if getattr(preset.extras.abilities, ability) not in (False, "none")
-    ]
+def _continuing() -> str:
+    """The kinds of model that continue a plain text."""
+    servers = [name for name, preset in presets().items() if preset.continues_text]
     return ", ".join(("hf", "local", *servers))
 
 

@@ -15,7 +15,7 @@ from sociometer.core.conversation import Sampling
 from sociometer.core.errors import UsageError, unknown
 from sociometer.core.language import read_texts
 from sociometer.core.server_fields import server_fields
-from sociometer.core.session import AnswerMode, ToolMode
+from sociometer.core.session import ToolMode
 from sociometer.core.settings import Setting, SettingValue
 from sociometer.core.stopping import Until
 from sociometer.models.python import Function, name_of
@@ -66,7 +66,6 @@ class RunOptions(TypedDict, total=False):
     official: bool
     second_question: bool | None
     base: bool
-    answer: AnswerMode
     tools: ToolMode
     data: str | Path
     prompts: str | Path
@@ -82,7 +81,6 @@ class RunOptions(TypedDict, total=False):
     sampling_seed: int | None
     stop: Sequence[str]
     reasoning_effort: str | None
-    logprobs: int | None
     in_flight: int
     on: str
     replicas: int | None

@@ -60,7 +60,6 @@ async def play_episode(
         official=plan.config.official,
         second_question=plan.config.asks_again(task.first_replies is not None),
         base=plan.config.base,
-        answer=plan.config.answer,
         tools=plan.config.tools,
     )
     try:

@@ -55,7 +55,7 @@ _content = msgspec.json.Decoder(_Content).decode
 class AnthropicPlayer(Player):
     """A model behind an Anthropic-compatible server."""
 
-    lacks = frozenset({"seed", "logprobs"})
+    lacks = frozenset({"seed"})
     abilities = Abilities(calls_tools=True)
 
     def __init__(self, name: str, base_url: str, key: Key, options: ModelOptions, *, certain: bool) -> None:

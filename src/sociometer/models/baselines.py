@@ -1,6 +1,5 @@
 """Baselines, which show the score without understanding, and the oracle, which shows the best score."""
 
-import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from random import Random
@@ -8,10 +7,10 @@ from typing import Any
 
 import msgspec
 
-from sociometer.core.conversation import Allocation, Choice, Free, Identity, Likelihood, Reply, Request, Schema, Usage
+from sociometer.core.conversation import Allocation, Choice, Free, Identity, Reply, Request, Schema, Usage
 from sociometer.core.errors import FailureKind, MachineryError, hint, unknown
 from sociometer.core.language import texts_in, written_in
-from sociometer.core.player import EVERY_ABILITY, RulePlayer
+from sociometer.core.player import Abilities, RulePlayer
 
 _DEEPEST = 12
 _LONGEST_ARRAY = 1000
@@ -71,22 +70,19 @@ def _resolved(schema: Any, reference: str) -> Any:
 
 _WORDS = Path(__file__).parent / "words"
 _NO_TOKENS = Usage(0, 0)
-_UNSURE = 0.01
 
 
 class Baseline(RulePlayer):
     """Answers every request by one rule, which picks one of several values by its index."""
 
-    abilities = EVERY_ABILITY
+    abilities = Abilities(continues_text=True)
 
     def __init__(self, name: str, place: Callable[[Sequence[Any], Random], int]) -> None:
         super().__init__(Identity("baseline", name, stand_in=True))
         self._place = place
 
     async def answer(self, request: Request) -> Reply:
-        """The rule's answer in the given format; to a request with continuations, the probability of each."""
-        if request.continuations:
-            return Reply("", usage=_NO_TOKENS, likelihoods=self.score(request))
+        """The rule's answer in the given format."""
         return Reply(self.write(request), usage=_NO_TOKENS)
 
     def write(self, request: Request) -> str:
@@ -99,22 +95,6 @@ class Baseline(RulePlayer):
                 return msgspec.json.encode(self.fill(answer_format, request)).decode()
             case _:
                 return str(self._take(self.words(request), request))
-
-    def score(self, request: Request) -> tuple[Likelihood, ...]:
-        """Nearly all probability on the option that the rule picks, by its label and by its text."""
-        if not isinstance(request.answer_format, Choice):
-            said = f"{self.identity.name} can only score the options of a choice."
-            raise MachineryError(said, FailureKind.NO_PROBABILITIES)
-        chances = self.chances(request, request.answer_format)
-        return tuple(
-            Likelihood(text, math.log(chances[place % len(chances)]))
-            for place, text in enumerate(request.continuations)
-        )
-
-    def chances(self, request: Request, answer_format: Choice) -> list[float]:
-        picked = answer_format.labels.index(self.write(request))
-        rest = _UNSURE / (len(answer_format.labels) - 1)
-        return [1 - _UNSURE if place == picked else rest for place in range(len(answer_format.labels))]
 
     def share(self, answer_format: Allocation, rng: Random) -> tuple[float, ...]:
         """The whole total on the option that the rule picks."""
@@ -152,11 +132,6 @@ class Guesser(Baseline):
         edges = [-1, *bars, points + parts - 1]
         return tuple(float(edges[at + 1] - edges[at] - 1) for at in range(parts))
 
-    def chances(self, request: Request, answer_format: Choice) -> list[float]:
-        """Random probabilities; all are equally likely."""
-        drawn = [request.rng.expovariate(1) + 1e-12 for _ in answer_format.labels]
-        return [one / sum(drawn) for one in drawn]
-
 
 class Even(Baseline):
     """Shares a total evenly, takes the middle of a range, and chooses options at random."""
@@ -179,10 +154,6 @@ class Refuser(Baseline):
 
     def write(self, request: Request) -> str:
         return str(words_for(request)["refusal"])
-
-    def chances(self, request: Request, answer_format: Choice) -> list[float]:
-        """The same probability for every option, which picks none."""
-        return [1 / len(answer_format.labels)] * len(answer_format.labels)
 
 
 class Oracle(Baseline):

@@ -193,7 +193,7 @@ def _bad_request(detail: str, message: str, code: str, parameter: str, sent: tup
 
 
 def _options(sent: Mapping[str, Any]) -> tuple[str, ...]:
-    # The longest name first, so that top_logprobs is not taken for logprobs.
+    # The longest name first, so that tool_choice is not taken for tools.
     return tuple(sorted((name for name in sent if name not in _NO_OPTIONS), key=len, reverse=True))
 
 
@@ -289,11 +289,10 @@ def reply_without_key(reply: Reply, key: str) -> Reply:
     texts = ("text", "reasoning", "finish", "served_model", "served_version", "echo")
     found = {name: getattr(reply, name) for name in texts}
     clean = {name: without_key(text, key) for name, text in found.items()}
-    tokens = "".join(token.token for token in reply.logprobs)
     calls = tuple(ToolCall(*(without_key(part, key) for part in structs.astuple(call))) for call in reply.calls)
-    if clean == found and calls == reply.calls and without_key(tokens, key) == tokens:
+    if clean == found and calls == reply.calls:
         return reply
-    return structs.replace(reply, **clean, calls=calls, logprobs=())
+    return structs.replace(reply, **clean, calls=calls)
 
 
 @lru_cache(maxsize=128)

@@ -13,7 +13,7 @@ from msgspec import structs
 
 from sociometer.core.conversation import Identity, Reply, Request
 from sociometer.core.errors import FailureKind, MachineryError, UsageError
-from sociometer.core.player import Player
+from sociometer.core.player import Abilities, Player
 from sociometer.models.keys import Key
 from sociometer.models.openai import OpenAIPlayer
 from sociometer.models.presets import ModelOptions, presets
@@ -28,7 +28,7 @@ class LaunchedServer(Player):
         if shutil.which("vllm") is None:
             raise UsageError("vLLM is not installed where the model would run; install it with: pip install vllm.")
         self.identity = Identity("vllm", name, revision=options.revision, certain=bool(options.revision))
-        self.abilities = presets()["vllm"].extras.abilities
+        self.abilities = Abilities(continues_text=True)
         self._options = options
         self._at = ("--revision", options.revision) if options.revision and not Path(name).exists() else ()
         self._starting = asyncio.Lock()

@@ -17,7 +17,7 @@ from sociometer.core.lazy import require
 from sociometer.core.player import Abilities
 from sociometer.models.files import is_embedded, readable_checksum, remembered_checksum
 from sociometer.models.in_process import InProcessModel, InProcessPlayer
-from sociometer.models.openai import first_token_likelihoods, present, read_completion, read_text, talk_body
+from sociometer.models.openai import present, read_completion, read_text, talk_body
 from sociometer.models.presets import ModelOptions
 
 
@@ -206,8 +206,6 @@ _PROMPT = ("messages", "tools", "chat_template_kwargs")
 _TEMPLATE, _MOST_METADATA = b"tokenizer.chat_template", 32 << 20
 _MOST_TOKENS = 1024
 """The default reply limit, because small models seldom stop by themselves."""
-_LISTED = 100
-"""How many of the likeliest first tokens are listed where continuations are scored."""
 _COMPACT = {"whitespace_flexible": False, "item_separator": ", ", "key_separator": ": "}
 
 
@@ -248,7 +246,7 @@ class LocalPlayer(InProcessPlayer[LoadedModel]):
     """A model in a GGUF file, used with the chat template in the file."""
 
     most_in_flight = 1
-    abilities = Abilities(continues_text=True, scores_chat="first token", scores_text="first token")
+    abilities = Abilities(continues_text=True)
 
     def __init__(self, name: str, path: Path, options: ModelOptions) -> None:
         require("local")
@@ -259,7 +257,7 @@ class LocalPlayer(InProcessPlayer[LoadedModel]):
         super().__init__((path.resolve(), sha256), lambda: LoadedModel(path, sha256))
 
     async def answer(self, request: Request) -> Reply:
-        """One generation; the same seed gives the same reply. Continuations are scored by their first token."""
+        """One generation; the same seed gives the same reply."""
         plain, model = request.plain_text is not None, self.model
         body = text_body(request) if plain else chat_body(request)
         received = await self._run(lambda: (model.context().complete if plain else model.context().chat)(body))
@@ -267,9 +265,6 @@ class LocalPlayer(InProcessPlayer[LoadedModel]):
             reply = read_text(received) if plain else read_completion(received, tools=bool(request.tools))
         except msgspec.DecodeError:
             raise self._refused(received) from None
-        if request.continuations:
-            likelihoods = first_token_likelihoods(reply.logprobs, request.continuations)
-            return Reply("", usage=reply.usage, served_model=self.identity.name, likelihoods=likelihoods)
         return msgspec.structs.replace(reply, served_model=self.identity.name)
 
     async def _run(self, call: Callable[[], Any]) -> bytes:
@@ -307,9 +302,6 @@ def chat_body(request: Request) -> dict[str, Any]:
     """The request in the format of llama.cpp."""
     body = _common_body(request)
     body |= msgspec.to_builtins(talk_body(request))
-    if "logprobs" in body:
-        body["top_logprobs"] = body["logprobs"]
-        body["logprobs"] = True
     if request.sampling.reasoning_effort is not None:
         body["chat_template_kwargs"] = {"reasoning_effort": request.sampling.reasoning_effort}
     if isinstance(request.answer_format, Schema):
@@ -330,7 +322,6 @@ def _common_body(request: Request) -> dict[str, Any]:
         "top_p": sampling.top_p,
         "seed": sampling.seed,
         "stop": list(sampling.stop) or None,
-        "logprobs": _LISTED if request.continuations else sampling.logprobs,
     }
     return present(body)
 

@@ -1,67 +1,35 @@
-"""The OpenAI wire format, used by hosted and local servers: chat and text completions, embeddings, batches.
+"""The OpenAI wire format, used by hosted and local servers: chat and text completions, embeddings, batches."""
 
-Two ways to score continuations: from the likeliest first tokens that a server lists, or from the log-probabilities of
-a prompt that it repeats (`echo`), one request for each continuation.
-"""
-
-import math
 import re
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from functools import partial
 from typing import Any, Generic, TypeVar
 
 import msgspec
 from msgspec import Raw, Struct, structs
 
-from sociometer.core.conversation import Identity, Likelihood, Message, Reply, Request, Schema, TokenLogprob, Usage
+from sociometer.core.conversation import Identity, Message, Reply, Request, Schema, Usage
 from sociometer.core.errors import FailureKind, MachineryError
-from sociometer.core.player import Player, Take, ended_early
+from sociometer.core.player import Abilities, Player, Take, ended_early
 from sociometer.core.tools import ToolCall, read_content
-from sociometer.models.failures import UNREADABLE
-from sociometer.models.finish import FILTERED, REFUSAL, finish_of, split_reasoning
+from sociometer.models.finish import REFUSAL, finish_of, split_reasoning
 from sociometer.models.http import Endpoint, Received, path_part
 from sociometer.models.keys import Key
-from sociometer.models.presets import UNKNOWN_SERVER, ModelOptions, Preset
+from sociometer.models.presets import ModelOptions, Preset
 from sociometer.models.usage import reported_usage
 
 NULL = Raw(b"null")
-
-
-class _Lists(Struct):
-    """Log-probabilities as OpenAI, vLLM and SGLang send them: parallel lists."""
-
-    tokens: list[str]
-    token_logprobs: list[float | None]
-    top_logprobs: list[dict[str, float] | None] | None = None
-
-
-class _Rival(Struct):
-    token: str
-    logprob: float
-
-
-class _Token(_Rival):
-    top_logprobs: list[_Rival] = []
-
-
-class _Records(Struct):
-    """Log-probabilities as in a chat completion; llama.cpp sends them so for texts too."""
-
-    content: list[_Token]
 
 
 class _Option(Struct, kw_only=True):
     """What a choice has in either kind of completion."""
 
     finish_reason: str | None = None
-    logprobs: Raw = NULL
     error: Raw = NULL
 
 
 class _TextOption(_Option):
     text: str
-    index: int = 0
 
 
 _OptionT = TypeVar("_OptionT", bound=_Option)
@@ -75,8 +43,6 @@ class _Completion(Struct, Generic[_OptionT]):
 
 
 _text_completion = msgspec.json.Decoder(_Completion[_TextOption]).decode
-_lists = msgspec.json.Decoder(_Lists).decode
-_records = msgspec.json.Decoder(_Records).decode
 
 
 def present(body: dict[str, Any]) -> dict[str, Any]:
@@ -87,18 +53,8 @@ def present(body: dict[str, Any]) -> dict[str, Any]:
 def text_body(name: str, request: Request) -> dict[str, Any]:
     """A request to continue a text."""
     sampling = request.sampling
-    chosen = {
-        option: getattr(sampling, option) for option in ("temperature", "top_p", "max_tokens", "seed", "logprobs")
-    }
+    chosen = {option: getattr(sampling, option) for option in ("temperature", "top_p", "max_tokens", "seed")}
     return present({"model": name, "prompt": request.plain_text or "", "stop": sampling.stop or None, **chosen})
-
-
-def echo_body(name: str, request: Request) -> dict[str, Any]:
-    """A request that repeats a text with each of its continuations, with the log-probability of every token."""
-    before = request.plain_text or ""
-    prompts = [before + continuation for continuation in request.continuations]
-    options = {"temperature": request.sampling.temperature, "max_tokens": 1, "logprobs": 1, "echo": True}
-    return present({"model": name, "prompt": prompts, **options})
 
 
 def read_text(received: bytes) -> Reply:
@@ -109,92 +65,7 @@ def read_text(received: bytes) -> Reply:
         raise MachineryError("the server sent a completion without choices.", FailureKind.EMPTY_REPLY, retryable=True)
     option = completion.choices[0]
     finish, served = finish_of(option.finish_reason, option.text), completion.model or ""
-    return Reply(option.text, "", reported_usage(received) or Usage(), finish, served, read_logprobs(option.logprobs))
-
-
-def read_echo(received: bytes, request: Request) -> Reply:
-    """The likelihoods from repeated prompts; raise an error if the server did not repeat them."""
-    completion = _text_completion(received)
-    refuse_error(completion.error, *(option.error for option in completion.choices))
-    options = sorted(completion.choices, key=lambda option: option.index)
-    if len(options) != len(request.continuations):
-        raise _not_repeated()
-    before = request.plain_text or ""
-    likelihoods = tuple(
-        _repeated(option, before, text) for option, text in zip(options, request.continuations, strict=True)
-    )
-    return Reply(
-        "", usage=reported_usage(received) or Usage(), served_model=completion.model or "", likelihoods=likelihoods
-    )
-
-
-def _repeated(option: _TextOption, before: str, continuation: str) -> Likelihood:
-    try:
-        lists = _lists(option.logprobs)
-    except msgspec.DecodeError:
-        raise _not_repeated() from None
-    whole = before + continuation
-    if not "".join(lists.tokens).startswith(whole):
-        raise _not_repeated()
-    end, values = 0, list[float | None]()
-    for token, value in zip(lists.tokens, lists.token_logprobs, strict=False):
-        if end >= len(whole):
-            break
-        end += len(token)
-        # A token that begins in the prompt and ends in the continuation belongs to the continuation.
-        if end > len(before):
-            values.append(value)
-    known = [value for value in values if value is not None]
-    if not known or len(known) < len(values):
-        raise _not_repeated()
-    return Likelihood(continuation, sum(known), len(known))
-
-
-def _not_repeated() -> MachineryError:
-    return MachineryError(
-        "the server did not repeat the prompt with its log-probabilities ('echo' with 'logprobs'), so it cannot score"
-        " whole texts; vLLM and SGLang can.",
-        FailureKind.NO_PROBABILITIES,
-        fatal=True,
-    )
-
-
-def first_token_likelihoods(tokens: Sequence[TokenLogprob], continuations: Sequence[str]) -> tuple[Likelihood, ...]:
-    """The likelihood of each continuation of one token, from the likeliest first tokens; raise an error without any.
-
-    Tokens that differ only in white space (`A` and ` A`) count together.
-    """
-    if not tokens or not tokens[0].top:
-        raise MachineryError(
-            "the server sent no log-probabilities; reasoning models and some servers give none.",
-            FailureKind.NO_PROBABILITIES,
-            fatal=True,
-        )
-    top = tokens[0].top
-    least = min(value for _, value in top)
-    found = []
-    for text in continuations:
-        chance = sum(math.exp(value) for token, value in top if token.strip() == text.strip())
-        found.append(Likelihood(text, math.log(chance) if chance else least, listed=chance > 0))
-    return tuple(found)
-
-
-def read_logprobs(raw: Raw) -> tuple[TokenLogprob, ...]:
-    """The log-probabilities in either form; none if they cannot be read, so that the reply is kept."""
-    with suppress(*UNREADABLE):
-        return tuple(
-            TokenLogprob(one.token, one.logprob, tuple((rival.token, rival.logprob) for rival in one.top_logprobs))
-            for one in _records(raw).content
-        )
-    with suppress(*UNREADABLE):
-        lists = _lists(raw)
-        tops = lists.top_logprobs or [None] * len(lists.tokens)
-        return tuple(
-            TokenLogprob(token, value, tuple((top or {}).items()))
-            for token, value, top in zip(lists.tokens, lists.token_logprobs, tops, strict=False)
-            if value is not None
-        )
-    return ()
+    return Reply(option.text, "", reported_usage(received) or Usage(), finish, served)
 
 
 _EMBEDDED_AT_ONCE = 256
@@ -255,31 +126,20 @@ class OpenAIPlayer(Player):
     ) -> None:
         self.identity = Identity("openai", name, base_url, options.revision, certain, fields=options.fields.digest)
         self._preset = preset
-        self._extras = UNKNOWN_SERVER if options.base_url and preset.base_url and not preset.own else preset.extras
-        self.abilities = structs.replace(self._extras.abilities, calls_tools=True)
+        # A server at a user's own address may continue a text; its first reply decides.
+        elsewhere = bool(options.base_url and preset.base_url) and not preset.own
+        self.abilities = Abilities(continues_text=preset.continues_text or elsewhere, calls_tools=True)
         self._endpoint = Endpoint(
             base_url, key, options.timeout_seconds, partial(_headers, name=preset.key_header), options.fields
         )
 
     async def answer(self, request: Request) -> Reply:
-        """One attempt at a reply; to a request with continuations, the likelihood of each."""
-        plain, scored = request.plain_text is not None, request.continuations
-        if scored and plain and self.abilities.scores_text == "text":
-            # One request, in which the server reads the text once for each continuation.
-            return await self._endpoint.reply(
-                "/completions", echo_body(self.identity.name, request), partial(read_echo, request=request)
-            )
-        listed = (self._extras.text_lists if plain else self._extras.lists) if scored else request.sampling.logprobs
-        asked = structs.replace(request, sampling=structs.replace(request.sampling, logprobs=listed))
-        if plain:
-            reply = await self._endpoint.reply("/completions", text_body(self.identity.name, asked), read_text)
-        else:
-            body = chat_body(self.identity.name, asked, self._preset)
-            read = partial(read_completion, tools=bool(request.tools))
-            reply = await self._endpoint.reply("/chat/completions", body, read)
-        if not scored or reply.finish == FILTERED:
-            return reply
-        return structs.replace(reply, text="", likelihoods=first_token_likelihoods(reply.logprobs, scored), logprobs=())
+        """One attempt at a reply."""
+        if request.plain_text is not None:
+            return await self._endpoint.reply("/completions", text_body(self.identity.name, request), read_text)
+        body = chat_body(self.identity.name, request, self._preset)
+        read = partial(read_completion, tools=bool(request.tools))
+        return await self._endpoint.reply("/chat/completions", body, read)
 
     async def embed(self, texts: Sequence[str]) -> tuple[tuple[float, ...], ...]:
         vectors: list[tuple[float, ...]] = []
@@ -313,8 +173,6 @@ def chat_body(name: str, request: Request, preset: Preset) -> dict[str, Any]:
         "random_seed" if preset.random_seed else "seed": sampling.seed,
         "stop": sampling.stop or None,
         "reasoning_effort": sampling.reasoning_effort,
-        "logprobs": None if sampling.logprobs is None else True,
-        "top_logprobs": sampling.logprobs,
         "response_format": wanted,
         # Without it some servers send several calls at once, which are all answered; OpenAI's o models refuse it.
         "parallel_tool_calls": False if request.tools and preset.one_call and not _O_MODEL.match(name) else None,
@@ -366,8 +224,7 @@ def read_completion(received: bytes, *, tools: bool = False) -> Reply:
         text, reasoning = split_reasoning(text)
     if said.refusal and not text.strip():
         text, finish = said.refusal, REFUSAL
-    logprobs = read_logprobs(option.logprobs) if given(option.logprobs) else ()
-    made = Reply(text, reasoning, reported_usage(received) or Usage(), finish, completion.model or "", logprobs)
+    made = Reply(text, reasoning, reported_usage(received) or Usage(), finish, completion.model or "")
     if tools:
         made = structs.replace(made, **_called(said))
     version = completion.system_fingerprint

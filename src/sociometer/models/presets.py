@@ -10,35 +10,12 @@ from msgspec import Struct
 
 from sociometer.core.conversation import SUBJECT
 from sociometer.core.language import read_texts
-from sociometer.core.player import Abilities, Scoring
 from sociometer.core.server_fields import NONE, ServerFields
 from sociometer.models.keys import KeyPolicy
 
 ADDRESSES = re.compile(r",(?=https?://)")
 """Separates the addresses of several servers."""
 Wire = Literal["openai", "anthropic"]
-
-
-class Extras(Struct, frozen=True):
-    """What a server offers besides chat, if its model supports it too."""
-
-    lists: int = 0
-    """How many of the likeliest tokens a chat completion lists at most; 0 if it gives no log-probabilities."""
-    continues: bool = False
-    """Whether it continues a plain text (`/completions`)."""
-    text_lists: int = 0
-    """How many of the likeliest tokens a text completion lists at most."""
-    echoes: bool = False
-    """Whether a text completion repeats the prompt with its log-probabilities."""
-
-    @property
-    def abilities(self) -> Abilities:
-        text: Scoring = "text" if self.echoes else "first token" if self.text_lists else "none"
-        return Abilities(self.continues, "first token" if self.lists else "none", text)
-
-
-UNKNOWN_SERVER = Extras(lists=20, continues=True, echoes=True)
-"""A server at a user's own address may support everything; its first reply decides."""
 
 
 class Preset(Struct, frozen=True):
@@ -62,7 +39,8 @@ class Preset(Struct, frozen=True):
     """Whether it has OpenAI's batch endpoint; other wire formats have their own."""
     one_call: bool = False
     """Whether it can be told to call one tool at a time (parallel_tool_calls)."""
-    extras: Extras = Extras()
+    continues_text: bool = False
+    """Whether it continues a plain text (`/completions`), if its model supports it too."""
     key_header: str = ""
     """The header with the key; empty for Authorization."""
 

@@ -5,7 +5,6 @@ from sociometer.reading.asking import Answer, Reading, ask, shared_prompt, with_
 from sociometer.reading.choice import ChoiceReading, read_choice, render_options
 from sociometer.reading.item_files import read_items, read_lines
 from sociometer.reading.order import arrange, balanced, shuffled, undo, unshuffled
-from sociometer.reading.probability import Chances, forecasts
 from sociometer.reading.rule_files import Rules, read_rules
 from sociometer.reading.structured import StructuredReading, object_schema, read_each, read_json, read_schema
 from sociometer.reading.vote import (
@@ -23,9 +22,9 @@ from sociometer.reading.vote import (
 )
 
 __all__ = [
-    "AllocationReading", "Answer", "Chances", "ChoiceAnswer", "ChoiceReading", "Reading", "Repaired",
+    "AllocationReading", "Answer", "ChoiceAnswer", "ChoiceReading", "Reading", "Repaired",
     "Rules", "StructuredReading", "Vote", "answer_line", "arrange", "ask", "ask_choice", "ask_votes", "balanced",
-    "check_key", "choice_reading", "forecasts", "majority", "most_votes", "object_schema",
+    "check_key", "choice_reading", "majority", "most_votes", "object_schema",
     "read_allocation", "read_choice", "read_each", "read_items", "read_json", "read_lines",
     "read_rules", "read_schema", "render_options", "repair", "score_choice", "shared_prompt", "shuffled", "undo",
     "unshuffled", "vote_counts", "with_room",

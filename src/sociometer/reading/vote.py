@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from itertools import islice
 from string import ascii_uppercase
 
 from msgspec import Struct, structs
@@ -16,7 +15,6 @@ from sociometer.core.task import Score
 from sociometer.reading.asking import Reading, ask, shared_prompt
 from sociometer.reading.choice import read_choice
 from sociometer.reading.order import arrange, unshuffled
-from sociometer.reading.probability import Chances, ask_chances, forecasts, most_likely
 
 
 def majority(picks: Iterable[int | None]) -> int | None:
@@ -42,8 +40,6 @@ class Vote(Struct, frozen=True, omit_defaults=True):
     rule: str
     """The rule that read the reply, or why none could."""
     asked: Asked = Asked()
-    chances: Chances | None = None
-    """The probabilities that it was read from; None where a reply was read."""
 
     @property
     def how(self) -> Asked:
@@ -58,8 +54,8 @@ class Vote(Struct, frozen=True, omit_defaults=True):
 
     @property
     def position(self) -> int | None:
-        """The place, from zero, at which the picked option was shown; None for probabilities, which have all places."""
-        return None if self.picked is None or self.chances else self.order.index(self.picked)
+        """The place, from zero, at which the picked option was shown."""
+        return None if self.picked is None else self.order.index(self.picked)
 
 
 class ChoiceAnswer(Struct, frozen=True):
@@ -105,17 +101,9 @@ async def ask_choice(
     `messages` gives the messages for the options as they are shown; it usually renders a prompt with
     `render_options(choice)`. `order` and `key` use the original indexes of `options`; without `order` the options are
     shown as they are. A reply without an answer is asked about once more, in `language`. `noted` are facts for the
-    transcript, beside the rule that read the reply. Where probabilities are read, the vote is the likeliest option over
-    all rotations of the order, and nothing is generated.
+    transcript, beside the rule that read the reply.
     """
     order = unshuffled(len(options)) if order is None else tuple(order)
-    if by_probability(session, role):
-        chances = await ask_chances(session, messages, options, order, key=key, role=role)
-        picked = most_likely(chances.letters)
-        rule = "probability" if picked is not None else "equal probabilities" if chances.orders else "no letter listed"
-        kind = ReplyKind.ANSWERED if picked is not None else ReplyKind.UNREADABLE
-        session.note("read", **noted, rule=rule, letters=_rounded(chances.letters), texts=_rounded(chances.texts))
-        return Vote(order, picked, rule, Asked(kind), chances=chances)
     choice = Choice(arrange(options, order), key=None if key is None else order.index(key))
     answer = await ask(
         session,
@@ -130,15 +118,6 @@ async def ask_choice(
     return Vote(order, None if answer.value is None else order[answer.value], answer.rule, answer.asked)
 
 
-def by_probability(session: Session, role: str = SUBJECT) -> bool:
-    """Return whether a role's choices are read from probabilities."""
-    return session.answer == "probability" and role == SUBJECT
-
-
-def _rounded(chances: Sequence[float]) -> list[float]:
-    return [round(chance, 4) for chance in chances]
-
-
 def choice_reading(reply: Reply, choice: Choice, language: str = "en") -> Reading[int]:
     """Return the place of the option that a reply chose."""
     reading = read_choice(reply.text, choice.options, choice.labels, finish=reply.finish, language=language)
@@ -147,12 +126,8 @@ def choice_reading(reply: Reply, choice: Choice, language: str = "en") -> Readin
 
 
 def answer_line(session: Session, language: str = "en", **values: object) -> str:
-    """Return how the answer is to be given: by a letter for official items, elsewhere in a marked last line.
-
-    Where probabilities are read, the answer is always a letter, because the first token of the reply must be it.
-    """
-    letter = session.official or by_probability(session)
-    return shared_prompt(session, "answer-letter" if letter else "answer-line", language, **values)
+    """Return how the answer is to be given: by a letter for official items, elsewhere in a marked last line."""
+    return shared_prompt(session, "answer-letter" if session.official else "answer-line", language, **values)
 
 
 async def ask_votes(
@@ -166,11 +141,7 @@ async def ask_votes(
     language: str = "en",
     decide: Callable[[Iterable[int | None]], int | None] = majority,
 ) -> ChoiceAnswer:
-    """Ask a choice once in each order, one after the other, and let `decide` make one pick of the votes.
-
-    Where probabilities are read, one vote is the mean over all rotations of the first order.
-    """
-    orders = islice(orders, 1) if by_probability(session) else orders
+    """Ask a choice once in each order, one after the other, and let `decide` make one pick of the votes."""
     votes = [
         await ask_choice(session, messages, options, order=order, key=key, sampling=sampling, language=language)
         for order in orders
@@ -191,11 +162,9 @@ def vote_counts(votes: Iterable[Vote]) -> dict[str, int]:
 
 def score_choice(answer: ChoiceAnswer, key: int, **facets: str) -> Score:
     """Return `correct` as 1 or 0; a tie or an unreadable answer is wrong, and every unreadable reply is counted."""
-    chances = answer.votes[0].chances if answer.votes else None
     return Score(
         values={"correct": float(answer.picked == key)},
         facets=facets,
         unreadable=answer.unreadable,
         replies=vote_counts(answer.votes),
-        forecasts=forecasts(chances, key),
     )

@@ -400,7 +400,7 @@ def read_items(viewed: ViewedStore, run: str, task: str, shown: str, words: str,
             some = sorted(found, key=lambda one: page.index((one.item, one.repeat)))
         bodies = store.episodes.items(run, task, [one.item for one in some])
     rows = [
-        (one, item_title(bodies.get(one.item, b"")), "" if value is None else value_text(value, measure, card))
+        (one, item_title(bodies.get(one.item, b"")), "" if value is None else value_text(value, measure))
         for one in some
         for value in (value_of(one.score, measure),)
     ]
@@ -433,7 +433,7 @@ def chosen(episodes: Iterable[ScoredEpisode], shown: str, task: str, card: Card)
     """The episodes that match the filter, in the requested order; failed ones come last."""
     found, measure = list(episodes), card.primary_of(task)
     if shown == "wrong":
-        return [one for one in found if value_text(value_of(one.score, measure), measure, card) == "wrong"]
+        return [one for one in found if value_text(value_of(one.score, measure), measure) == "wrong"]
     if shown == "unreadable":
         return [one for one in found if one.score is not None and one.score.unreadable]
     if shown in ("lowest", "highest") and measure is not None:
@@ -447,11 +447,10 @@ def value_of(score: Score | None, measure: MeasureCard | None) -> float | None:
     return score.values.get(measure.value) if score is not None and measure is not None else None
 
 
-def value_text(value: float | None, measure: MeasureCard | None, card: Card) -> str:
-    """The value of one answer: right or wrong, or yes or no, if it is a choice; else a number."""
-    if measure and value in (0.0, 1.0) and any(one.name == measure.task and one.probability for one in card.task):
-        words = ("wrong", "right") if measure.title.startswith("Accuracy") else ("no", "yes")
-        return words[value == 1.0]
+def value_text(value: float | None, measure: MeasureCard | None) -> str:
+    """The value of one answer: right or wrong where the measure is an accuracy, else a number."""
+    if measure and measure.title.startswith("Accuracy") and value in (0.0, 1.0):
+        return "right" if value else "wrong"
     return number(value, measure.unit if measure else "number")
 
 
@@ -474,7 +473,7 @@ class ItemPlayed(Struct, frozen=True):
         values, card = self.episode.score.values if self.episode.score else {}, self.head.card
         known = {one.value: one for one in reversed(card.measures_of(self.task)) if one.value in values}
         titles = {name: "Answer" if name == "correct" else known[name].title for name in values if name in known}
-        return {title: value_text(values[name], known[name], card) for name, title in titles.items()}
+        return {title: value_text(values[name], known[name]) for name, title in titles.items()}
 
     @property
     def labels(self) -> dict[str, str]:
@@ -670,7 +669,7 @@ def read_pairs(viewed: ViewedStore, sides: Sides, order: str, words: str, at: in
         bodies = store.episodes.items(played, sides.task, shown)
     found = [*leads.values()]
     ahead = sum(lead > 0 for lead in found), sum(lead < 0 for lead in found), found.count(0)
-    values = {item: [value_text(table.get(item), sides.measure, sides.card) for table in tables] for item in shown}
+    values = {item: [value_text(table.get(item), sides.measure) for table in tables] for item in shown}
     rows = [(item, item_title(bodies.get(item, b"")), values[item]) for item in shown]
     return PairedList(rows, items, max(1, math.ceil(len(items) / ITEMS)), ahead)
 

@@ -109,7 +109,7 @@ async def run_page(request: web.Request) -> web.StreamResponse:
         raise UsageError(str(unknown("order of items", shown, orders)))
     words, at = request.query.get("q", ""), browsing.page_number(request)
     run = head.record.id
-    graded = browsing.value_text(0.0, head.card.primary_of(task), head.card) == "wrong"
+    graded = browsing.value_text(0.0, head.card.primary_of(task)) == "wrong"
     return await browsing.view_page(
         request, "run.html", head=head, task=task, group_text=_group_text, shown=shown, orders=orders, words=words,
         number=at, tasks=[(name, head.card.task_title(name)) for name in head.record.manifest.config.tasks],

@@ -23,9 +23,8 @@ def batch_endpoints(plan: Plan) -> dict[str, BatchEndpoint]:
     """The batches of the models of a plan, by model; a UsageError if `--batch` was given and there are none."""
     if not plan.config.batch:
         return {}
-    if plan.config.base or plan.config.answer != "reply":
-        option = "-o base" if plan.config.base else f"-o answer={plan.config.answer}"
-        raise UsageError(f"--batch sends conversations only and cannot be combined with {option}; remove one of them.")
+    if plan.config.base:
+        raise UsageError("--batch sends conversations only and cannot be combined with -o base; remove one of them.")
     found = {one.spec: endpoint for one in plan.bindings.values() if (endpoint := one.player.batches()) is not None}
     if not found:
         names = ", ".join(dict.fromkeys(one.label for one in plan.bindings.values()))

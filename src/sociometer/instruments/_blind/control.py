@@ -54,7 +54,7 @@ def with_blind(
 def blind_score(item: Asked, given: Score, picked: int | None) -> Score:
     """The score of a question without its situation: the share of its items whose right option was picked."""
     right = [picked == key for key in item.blind.values()]
-    return structs.replace(given, values={BLIND: sum(right) / len(right)}, forecasts=())
+    return structs.replace(given, values={BLIND: sum(right) / len(right)})
 
 
 def seen(run: AnyRun, *, blind: bool = False) -> AnyRun:

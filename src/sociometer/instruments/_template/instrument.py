@@ -7,7 +7,6 @@ from sociometer.core.task import Task
 from sociometer.instruments._template import figures, items, play, scoring
 from sociometer.instruments._template.published import reproduce
 from sociometer.reading import ChoiceAnswer
-from sociometer.statistics.calibration import with_calibration
 
 INSTRUMENT = Instrument(
     Path(__file__).parent,
@@ -20,7 +19,7 @@ INSTRUMENT = Instrument(
             items=items.questions,
             play=play.ask_question,
             score=scoring.score,
-            summarise=with_calibration(scoring.summarise),
+            summarise=scoring.summarise,
             first_replies=ChoiceAnswer.first_replies,
         )
     ],

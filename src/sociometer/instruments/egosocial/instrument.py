@@ -20,7 +20,6 @@ from sociometer.instruments.egosocial.games.numbers import scoring as numbers_sc
 from sociometer.instruments.egosocial.play import Picks
 from sociometer.instruments.egosocial.published import reproduce
 from sociometer.instruments.egosocial.scene import Scene
-from sociometer.statistics.calibration import with_calibration
 
 
 def scenes(
@@ -34,7 +33,7 @@ def scenes(
         items=source,
         play=play.ask_scene,
         score=scoring.score,
-        summarise=with_calibration(summarise),
+        summarise=summarise,
         first_replies=Picks.first_replies,
     )
 

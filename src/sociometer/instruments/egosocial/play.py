@@ -6,7 +6,7 @@ from sociometer.core.conversation import Choice, Message, Sampling, system, user
 from sociometer.core.reply_kind import Asked
 from sociometer.core.session import Session
 from sociometer.instruments.egosocial.scene import Scene, Telling
-from sociometer.reading import Chances, Vote, answer_line, ask_choice, render_options, with_room
+from sociometer.reading import Vote, answer_line, ask_choice, render_options, with_room
 
 SAMPLING = Sampling(temperature=0, max_tokens=200)
 
@@ -18,13 +18,11 @@ class Pick(Struct, frozen=True, omit_defaults=True):
     picked: int | None
     rule: str
     asked: Asked = Asked()
-    chances: Chances | None = None
-    """The probabilities that it was read from; None if a reply was read."""
 
     @property
     def vote(self) -> Vote:
         """The pick as a vote in the order of the options."""
-        return Vote((), self.picked, self.rule, self.asked, chances=self.chances)
+        return Vote((), self.picked, self.rule, self.asked)
 
 
 class Picks(Struct, frozen=True):
@@ -72,4 +70,4 @@ async def pick_telling(item: Scene, telling: Telling, session: Session) -> Pick:
         language=language,
         telling=telling.name,
     )
-    return Pick(telling.name, vote.picked, vote.rule, vote.asked, vote.chances)
+    return Pick(telling.name, vote.picked, vote.rule, vote.asked)

@@ -7,12 +7,11 @@ import msgspec
 
 from sociometer.core.measure import Cell, Measure, Summary, Table
 from sociometer.core.reply_kind import count_replies
-from sociometer.core.task import Forecast, RunView, Score
+from sociometer.core.task import RunView, Score
 from sociometer.core.words import grouped
 from sociometer.instruments.egosocial.games.game import NOTES
 from sociometer.instruments.egosocial.play import Picks
 from sociometer.instruments.egosocial.scene import Scene
-from sociometer.reading import forecasts
 from sociometer.statistics.formatting import CHANCE, estimate, p_phrase
 from sociometer.statistics.measures import Observation, grouped_measures, mean_measure
 from sociometer.statistics.paired import paired_difference
@@ -24,7 +23,7 @@ STORY_FACETS = ("order", "story type", "measures", "belief", ("story type", "ord
 def score(item: Scene, outcome: Picks) -> Score:
     """Right or wrong for each telling; an unreadable reply is wrong and counted."""
     values: dict[str, float] = {}
-    unreadable, made = 0, tuple[Forecast, ...]()
+    unreadable = 0
     for telling in item.tellings:
         pick = outcome.of(telling.name)
         if pick is None:
@@ -35,9 +34,8 @@ def score(item: Scene, outcome: Picks) -> Score:
             values[f"{telling.name}_official"] = float(pick.picked == telling.official)
         if telling.home is not None:
             values["home"] = float(pick.picked == telling.home)
-        made += forecasts(pick.chances, telling.answer, telling.name)
     replies = count_replies(pick.vote.how for pick in outcome.picks)
-    return Score(values=values, facets=item.facets, unreadable=unreadable, replies=replies, forecasts=made)
+    return Score(values=values, facets=item.facets, unreadable=unreadable, replies=replies)
 
 
 def summarise_generated(run: Run) -> Summary:

@@ -9,7 +9,6 @@ from sociometer.instruments.sesi import errors, figures, items, paper, play, sco
 from sociometer.instruments.sesi.build import draft, posts
 from sociometer.instruments.sesi.published import reproduce
 from sociometer.reading import ChoiceAnswer
-from sociometer.statistics.calibration import with_calibration
 
 QUESTIONS = Task(
     "questions",
@@ -18,7 +17,7 @@ QUESTIONS = Task(
     items=items.questions,
     play=play.ask_question,
     score=scoring.score,
-    summarise=with_calibration(scoring.summarise),
+    summarise=scoring.summarise,
     first_replies=ChoiceAnswer.first_replies,
 )
 

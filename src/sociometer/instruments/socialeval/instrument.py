@@ -10,7 +10,6 @@ from sociometer.instruments.socialeval.inside import task as inside
 from sociometer.instruments.socialeval.inside.view import InsideView
 from sociometer.instruments.socialeval.published import reproduce
 from sociometer.reading import ChoiceAnswer, most_votes
-from sociometer.statistics.calibration import with_calibration
 
 INSTRUMENT = Instrument(
     Path(__file__).parent,
@@ -33,7 +32,7 @@ INSTRUMENT = Instrument(
             items=items.ability_questions,
             play=play.answer,
             score=scoring.score_answer,
-            summarise=with_calibration(scoring.summarise_answers),
+            summarise=scoring.summarise_answers,
             first_replies=partial(ChoiceAnswer.first_replies, decide=most_votes),
         ),
         # Whether multiple choice reflects generation: the subject speaks first, then chooses.

@@ -20,7 +20,7 @@ from sociometer.instruments.socialeval import worldtree
 from sociometer.instruments.socialeval.abilities import ABILITIES, DIMENSIONS, dimension_of
 from sociometer.instruments.socialeval.items import AbilityQuestion, Crossroads, TreeItem
 from sociometer.instruments.socialeval.play import Utterance, Walk
-from sociometer.reading import ChoiceAnswer, Vote, forecasts, vote_counts
+from sociometer.reading import ChoiceAnswer, Vote, vote_counts
 from sociometer.statistics.distributions import t_quantile
 from sociometer.statistics.formatting import CHANCE, estimate, p_phrase
 from sociometer.statistics.intervals import clustered_mean_interval, too_few
@@ -160,7 +160,6 @@ def score_answer(item: AbilityQuestion, outcome: ChoiceAnswer) -> Score:
         },
         unreadable=outcome.unreadable,
         replies=vote_counts(outcome.votes),
-        forecasts=forecasts(outcome.votes[0].chances, 0),
     )
     return blind_score(item, given, outcome.picked) if item.blind else given
 

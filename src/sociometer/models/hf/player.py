@@ -1,23 +1,21 @@
 """Open weights run in process by transformers, on the CPU, CUDA or MPS; requests in flight share one batch."""
 
 import asyncio
-from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from msgspec import structs
 
-from sociometer.core.conversation import Identity, Likelihood, Reply, Request, Usage
+from sociometer.core.conversation import Identity, Reply, Request, Usage
 from sociometer.core.errors import FailureKind, MachineryError, SociometerError, UsageError
 from sociometer.core.lazy import lazy
-from sociometer.core.player import EVERY_ABILITY
+from sociometer.core.player import Abilities
 from sociometer.models.files import is_embedded
 from sociometer.models.finish import split_reasoning
 from sociometer.models.hf.weights import LoadedWeights, Weights, chosen_device, find_weights
-from sociometer.models.hf.writing import Continued, Prompt, Writer, Written, score
+from sociometer.models.hf.writing import Prompt, Writer, Written
 from sociometer.models.in_process import InProcessModel, InProcessPlayer
-from sociometer.models.local import common_start
 from sociometer.models.presets import ModelOptions
 
 torch = lazy("torch")
@@ -93,21 +91,19 @@ class SharedModel(InProcessModel):
             await asyncio.sleep(0)
 
     def _next(self) -> list[_Waiting]:
-        """The requests to read now, all of one kind; a few wait some steps for others, since reading delays all."""
+        """The requests to read now; a few wait some steps for others, since reading delays all."""
         self._waiting = [one for one in self._waiting if not one[1].done()]
         if not self._waiting:
             return []
-        scores = bool(self._waiting[0][0].continuations)
         self._waited_steps += 1
-        running = 0 if scores else len(self._running)
+        running = len(self._running)
         few = len(self._waiting) <= running // _FEW and self._waited_steps < _MOST_WAITED_STEPS
         if running and (few or self._writer is None or not self._writer.can_join()):
             return []
         self._waited_steps = 0
-        new = [one for one in self._waiting if bool(one[0].continuations) is scores]
-        new = new[: max(0, self._most_rows - running)]
-        taken = {id(future) for _, future in new}
-        self._waiting = [one for one in self._waiting if id(one[1]) not in taken]
+        room = max(0, self._most_rows - running)
+        new = self._waiting[:room]
+        self._waiting = self._waiting[room:]
         return new
 
     def _step(self, new: list[_Waiting]) -> list[_Settled]:
@@ -138,11 +134,10 @@ class SharedModel(InProcessModel):
 
     def _advance(self, new: list[_Waiting]) -> list[_Settled]:
         loaded, settled, good = self.loaded(), list[_Settled](), list[_Waiting]()
-        scores = bool(new and new[0][0].continuations)
-        rows: list[Any] = []
+        rows: list[Prompt] = []
         for one in new:
             try:
-                rows.append(_continued(loaded, one[0]) if scores else _prompt(loaded, one[0]))
+                rows.append(_prompt(loaded, one[0]))
                 good.append(one)
             except MachineryError as error:  # it concerns this request alone
                 settled.append((one, error))
@@ -151,9 +146,7 @@ class SharedModel(InProcessModel):
             self.batches.append(len(new))
         elif self._running:
             self._writer.step()
-        if good and scores:
-            settled += zip(good, map(_scored, good, rows, score(loaded, rows)), strict=True)
-        elif good:
+        if good:
             self._running += zip(good, self._writer.add(rows), strict=True)
         settled += [(one, _reply(row)) for one, row in self._running if row.finish]
         self._running = [(one, row) for one, row in self._running if not row.finish]
@@ -163,7 +156,7 @@ class SharedModel(InProcessModel):
 class HfPlayer(InProcessPlayer[SharedModel]):
     """A model of transformers, used with its own chat template; base models continue plain texts."""
 
-    abilities = EVERY_ABILITY
+    abilities = Abilities(continues_text=True)
 
     def __init__(self, name: str, options: ModelOptions) -> None:
         weights = find_weights(name, options.revision, fetch=options.sends)
@@ -190,16 +183,7 @@ class HfPlayer(InProcessPlayer[SharedModel]):
 def _reply(row: Written) -> Reply:
     text, reasoning = split_reasoning(row.text)
     usage = Usage(len(row.prompt.ids), len(row.ids))
-    return Reply(text, reasoning, usage, row.finish, logprobs=row.logprobs)
-
-
-def _scored(one: _Waiting, row: Continued, values: Sequence[float]) -> Reply:
-    """The likelihoods of the continuations of a request."""
-    texts, parts = one[0].continuations, row.continuations
-    likelihoods = tuple(
-        Likelihood(text, value, len(ids)) for text, value, ids in zip(texts, values, parts, strict=True)
-    )
-    return Reply("", usage=Usage(len(row.ids) + sum(map(len, parts)), 0), likelihoods=likelihoods)
+    return Reply(text, reasoning, usage, row.finish)
 
 
 def _prompt(loaded: LoadedWeights, request: Request) -> Prompt:
@@ -212,18 +196,6 @@ def _prompt(loaded: LoadedWeights, request: Request) -> Prompt:
         )
     room = _room(loaded, len(ids))
     return Prompt(ids, sampling, min(room, sampling.max_tokens or _MOST_TOKENS), _ends(loaded, request))
-
-
-def _continued(loaded: LoadedWeights, request: Request) -> Continued:
-    before = rendered(loaded.tokenizer, request)
-    whole = [_ids(loaded, before + text) for text in request.continuations]
-    # A continuation may change how the end of the prompt is split into tokens: what differs belongs to it.
-    shared = common_start(_ids(loaded, before), *whole)
-    rest = tuple(ids[shared:] for ids in whole)
-    if not shared or not all(rest):
-        raise MachineryError("an empty prompt or continuation cannot be scored.", FailureKind.REFUSED_REQUEST)
-    _room(loaded, max(map(len, whole)))
-    return Continued(whole[0][:shared], rest)
 
 
 def rendered(tokenizer: Any, request: Request) -> str:

@@ -1,6 +1,5 @@
-"""Writes replies and scores continuations with transformers: prompts in one batch, which they join and leave."""
+"""Writes replies with transformers: prompts in one batch, which they join and leave."""
 
-import copy
 import inspect
 from collections.abc import Iterable, Sequence
 from random import Random
@@ -8,16 +7,13 @@ from typing import Any
 
 from msgspec import Struct
 
-from sociometer.core.conversation import Sampling, TokenLogprob
+from sociometer.core.conversation import Sampling
 from sociometer.core.errors import FailureKind, MachineryError
 from sociometer.core.lazy import lazy
 from sociometer.models.finish import LENGTH, STOP
 from sociometer.models.hf.weights import LoadedWeights
 
 torch = lazy("torch")
-
-_MOST_LOGITS = 1 << 27
-"""The most logits held at once while continuations are scored: 512 MiB."""
 
 
 class Prompt(Struct, frozen=True):
@@ -37,33 +33,6 @@ class Written(Struct):
     ids: list[int] = []
     text: str = ""
     finish: str = ""
-    logprobs: tuple[TokenLogprob, ...] = ()
-
-
-class Continued(Struct, frozen=True):
-    """One row of a batch to score: a prompt and its continuations, all as token ids."""
-
-    ids: tuple[int, ...]
-    continuations: tuple[tuple[int, ...], ...]
-
-
-def score(loaded: LoadedWeights, rows: Sequence[Continued]) -> list[list[float]]:
-    """The log-probability of each continuation of each row: each prompt is read once."""
-    with torch.inference_mode():
-        state = _Forward(loaded)
-        first = torch.log_softmax(state.read([row.ids for row in rows]).float(), dim=-1)
-        found = [[float(first[at, ids[0]]) for ids in row.continuations] for at, row in enumerate(rows)]
-        longer = [
-            (at, nth, ids) for at, row in enumerate(rows) for nth, ids in enumerate(row.continuations) if len(ids) > 1
-        ]
-        longer.sort(key=lambda one: len(one[2]))
-        while longer:
-            size = max(1, _MOST_LOGITS // (first.shape[-1] * len(longer[-1][2])))
-            part, longer = longer[-size:], longer[:-size]
-            branch = state.branch([at for at, _, _ in part])
-            for (at, nth, _), rest in zip(part, branch.rest([ids for _, _, ids in part]), strict=True):
-                found[at][nth] += rest
-    return found
 
 
 class _Forward:
@@ -116,28 +85,7 @@ class _Forward:
             mine.values = torch.cat([widened(mine.values), widened(theirs.values)])
         self._mask = torch.cat([widened(one._mask[..., None])[..., 0] for one in (self, other)])
 
-    def branch(self, rows: Sequence[int]) -> "_Forward":
-        """A copy with these rows, each as often as it is named."""
-        other = copy.copy(self)
-        other._cache = copy.deepcopy(self._cache)
-        other.keep(rows)
-        return other
-
-    def rest(self, continuations: Sequence[Sequence[int]]) -> list[float]:
-        """The log-probability of each continuation after its first token."""
-        width = max(map(len, continuations)) - 1
-        device = self._loaded.device
-        # Padding on the right comes after all that counts: no earlier token looks at it.
-        fed = torch.tensor([[*ids[:-1], *[0] * (width - len(ids) + 1)] for ids in continuations], device=device)
-        logits = self._forward(fed, torch.ones_like(fed), every=True)
-        found = []
-        for row, ids in enumerate(continuations):
-            told = torch.log_softmax(logits[row, : len(ids) - 1].float(), dim=-1)
-            wanted = torch.tensor(ids[1:], device=device)
-            found.append(float(told.gather(1, wanted[:, None]).sum()))
-        return found
-
-    def _forward(self, ids: Any, mask: Any, *, every: bool = False, **options: Any) -> Any:
+    def _forward(self, ids: Any, mask: Any, **options: Any) -> Any:
         whole = mask if self._mask is None else torch.cat([self._mask, mask], dim=1)
         if self._positions:
             options["position_ids"] = (whole.cumsum(dim=1) - 1).clamp(min=0)[:, -ids.shape[1] :]
@@ -153,7 +101,7 @@ class _Forward:
                 fatal=True,
             )
         self._cache, self._mask = cache, whole
-        return made.logits if every else made.logits[:, -1]
+        return made.logits[:, -1]
 
 
 class Writer:
@@ -201,8 +149,6 @@ class Writer:
         for place, token in zip(drawn, chosen, strict=True):
             taken[place] = token
         for place, row in enumerate(rows):
-            if row.prompt.sampling.logprobs is not None:
-                row.logprobs += (self._logprob(logits[place], taken[place], row.prompt.sampling.logprobs),)
             self._add(row, taken[place])
         return [place for place, row in enumerate(rows) if not row.finish]
 
@@ -230,15 +176,6 @@ class Writer:
 
     def _decoded(self, ids: list[int]) -> str:
         return str(self._tokenizer.decode(ids, skip_special_tokens=True))
-
-    def _logprob(self, logits: Any, token: int, rivals: int) -> TokenLogprob:
-        told = torch.log_softmax(logits, dim=-1)
-        best = told.topk(min(rivals, told.shape[-1]))
-        top = tuple(
-            (str(self._tokenizer.decode([one])), float(value))
-            for one, value in zip(best.indices.tolist(), best.values.tolist(), strict=True)
-        )
-        return TokenLogprob(str(self._tokenizer.decode([token])), float(told[token]), top)
 
 
 def sampled(logits: Any, rows: Sequence[tuple[Sampling, float]]) -> list[int]:
