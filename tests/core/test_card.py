@@ -1,6 +1,7 @@
+import msgspec
 import pytest
 
-from sociometer.core.card import MeasureCard, Paper, read_card
+from sociometer.core.card import Card, MeasureCard, Paper, read_card
 from sociometer.core.errors import DataError
 from sociometer.instruments import FOLDER
 
@@ -11,6 +12,21 @@ def test_a_card_with_an_unknown_field_is_refused_naming_file_and_field(tmp_path)
     path.write_text(text.replace("about =", "abuot ="), encoding="utf-8")
     with pytest.raises(DataError, match=r"card\.toml: not a valid instrument card: .*abuot"):
         read_card(path)
+
+
+def test_a_task_with_an_unknown_field_is_refused(tmp_path):
+    text = (FOLDER / "_template" / "card.toml").read_text(encoding="utf-8")
+    path = tmp_path / "card.toml"
+    path.write_text(text.replace("[[task]]", "[[task]]\nprobability = true", 1), encoding="utf-8")
+    with pytest.raises(DataError, match="TaskCard has no field 'probability'"):
+        read_card(path)
+
+
+def test_a_card_that_is_stored_with_an_imported_run_may_have_fields_of_an_earlier_version():
+    stored = msgspec.to_builtins(read_card(FOLDER / "_template" / "card.toml"))
+    stored["task"][0]["probability"] = True
+    stored["measure"][0]["question_zh"] = ""
+    assert msgspec.convert(stored, Card).task[0].name == "questions"
 
 
 def test_text_that_is_not_toml_is_refused(tmp_path):

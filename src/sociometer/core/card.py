@@ -4,7 +4,7 @@ import math
 import tomllib
 from collections.abc import Collection, Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 
 import msgspec
 from msgspec import Struct, structs
@@ -23,7 +23,7 @@ def column(kind: str, name: str) -> str:
     return f"{kind}.{name.translate(str.maketrans(' -', '__'))}"
 
 
-class Paper(Struct, frozen=True, forbid_unknown_fields=True):
+class Paper(Struct, frozen=True):
     """Where the instrument was published."""
 
     title: str
@@ -54,7 +54,7 @@ class Paper(Struct, frozen=True, forbid_unknown_fields=True):
         return f"@{kind}{{{authors.partition(' ')[0].strip(',').lower()}{self.year}{name}, {known}}}"
 
 
-class TaskCard(Struct, frozen=True, forbid_unknown_fields=True):
+class TaskCard(Struct, frozen=True):
     """One task; `run` plays it by default if `default` is true, else a command plays it."""
 
     name: str
@@ -96,7 +96,7 @@ class TaskCard(Struct, frozen=True, forbid_unknown_fields=True):
         return f"only {items} of the official items" * (cut or self.whole_file not in ("", *files))
 
 
-class RoleCard(Struct, frozen=True, forbid_unknown_fields=True):
+class RoleCard(Struct, frozen=True):
     """A role that tasks use; without a default the user must choose a model (`--role NAME=MODEL`)."""
 
     name: str
@@ -109,7 +109,7 @@ class RoleCard(Struct, frozen=True, forbid_unknown_fields=True):
     """Whether its replies decide the score, as a judge's do, and not only what the subject meets."""
 
 
-class MeasureCard(Struct, frozen=True, forbid_unknown_fields=True):
+class MeasureCard(Struct, frozen=True):
     """A measure of a summary: its scale, the chance score and the oracle's score.
 
     A count has no highest value: `high = inf` in the card, None here.
@@ -142,8 +142,6 @@ class MeasureCard(Struct, frozen=True, forbid_unknown_fields=True):
     """Whether the table of several subjects shows it below the primary measures."""
     question: str = ""
     """The question for people who rate an episode in place of a judge; they see A, and B, who is measured."""
-    question_zh: str = ""
-    """Unused; cards that are stored with imported runs have it."""
     oracle: str = ""
     """The measure of the same task that says what an oracle has on the items played, where this is not always `top`."""
 
@@ -169,7 +167,7 @@ SharedOptions = Literal["subject", "items", "files", "prompts", "seed", "repeats
 """Options that many commands share: of the subject, of the choice of items, of official files, …"""
 
 
-class CommandCard(Struct, frozen=True, forbid_unknown_fields=True):
+class CommandCard(Struct, frozen=True):
     """A command that only this instrument has: `sociometer INSTRUMENT VERB …`."""
 
     verb: str
@@ -184,7 +182,7 @@ class CommandCard(Struct, frozen=True, forbid_unknown_fields=True):
     option: tuple[Setting, ...] = ()
 
 
-class FileCard(Struct, frozen=True, forbid_unknown_fields=True):
+class FileCard(Struct, frozen=True):
     """An official file: its address, and its checksum if known."""
 
     name: str
@@ -200,7 +198,7 @@ class FileCard(Struct, frozen=True, forbid_unknown_fields=True):
     """Whether it holds the authors' prompts, which `--wording paper` reads."""
 
 
-class PlayerCard(Struct, frozen=True, forbid_unknown_fields=True):
+class PlayerCard(Struct, frozen=True):
     """A player that the instrument includes for a role."""
 
     name: str
@@ -211,7 +209,7 @@ class PlayerCard(Struct, frozen=True, forbid_unknown_fields=True):
     """What a model in its place adds, as the end of a sentence that begins "A model"; `run` and `check` print it."""
 
 
-class LabelCard(Struct, frozen=True, forbid_unknown_fields=True):
+class LabelCard(Struct, frozen=True):
     """One question to raters: the column of the sheet that takes the answer, its wording, and the allowed answers."""
 
     column: str
@@ -221,7 +219,7 @@ class LabelCard(Struct, frozen=True, forbid_unknown_fields=True):
     high: float | None = None
 
 
-class SheetCard(Struct, frozen=True, forbid_unknown_fields=True):
+class SheetCard(Struct, frozen=True):
     """A sheet that people fill in: the columns that identify a row, those that raters see, and the questions.
 
     Raters see nothing else: neither the name of the model nor the automatic verdict.
@@ -239,7 +237,7 @@ class SheetCard(Struct, frozen=True, forbid_unknown_fields=True):
         return (*self.key, *self.shown, *(one.column for one in self.label))
 
 
-class Card(Struct, frozen=True, forbid_unknown_fields=True):
+class Card(Struct, frozen=True):
     """All of card.toml; its texts in other languages are in `texts/<language>.toml`, by the English ones."""
 
     name: str
@@ -345,11 +343,29 @@ def read_card(path: Path) -> Card:
     """The card at `path`, or a DataError that says what is wrong with it."""
     try:
         written = tomllib.loads(path.read_text(encoding="utf-8"))
+        _refuse_unknown(written, Card)
         card = msgspec.convert({"languages": languages_in(path.parent / "prompts") or (ENGLISH,), **written}, Card)
     except (ValueError, msgspec.ValidationError, RecursionError) as error:
         raise DataError(f"not a valid instrument card: {error}", path) from None
     card = structs.replace(card, setting=tuple(_with_languages(each, card.languages) for each in card.setting))
     return card if any(each.name == "norm" for each in card.setting) else _with_norm(card)
+
+
+def _refuse_unknown(written: object, kind: type[Struct]) -> None:
+    """Raise a ValueError for a field of a file that the record does not have.
+
+    A card that is stored with an imported run is not checked: it may have fields of an earlier version.
+    """
+    if not isinstance(written, dict):
+        return
+    fields = {field.name: field.type for field in structs.fields(kind)}
+    for name, value in written.items():
+        if name not in fields:
+            raise ValueError(f"{kind.__name__} has no field '{name}'")
+        for part in (fields[name], *get_args(fields[name])):
+            if isinstance(part, type) and issubclass(part, Struct):
+                for row in value if isinstance(value, list) else [value]:
+                    _refuse_unknown(row, part)
 
 
 PERCENTILE = "percentile"

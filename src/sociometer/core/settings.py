@@ -13,7 +13,7 @@ SettingValue = str | int | float | bool | tuple[str, ...] | None
 SettingKind = Literal["text", "choice", "number", "whole", "flag", "path"]
 
 
-class Setting(Struct, frozen=True, forbid_unknown_fields=True):
+class Setting(Struct, frozen=True):
     """One setting; with `many` its value is a tuple, given by repeating the option."""
 
     name: str

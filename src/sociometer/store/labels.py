@@ -25,7 +25,7 @@ OWNER = "the owner"
 """Whose label decides a dispute; it counts neither for agreement nor for means."""
 
 
-class LabelQuestion(LabelCard, frozen=True, forbid_unknown_fields=False):
+class LabelQuestion(LabelCard, frozen=True):
     """One question of a sheet, with the wording as raters see it."""
 
     names: tuple[str, ...] = ()
