@@ -37,7 +37,6 @@ from sociometer.instruments.sage.dialogue import _HEADING
 from sociometer.instruments.sage.items import Profile, bundled, from_profile
 from sociometer.instruments.sage.person.authors import read_feeling, read_words
 from sociometer.instruments.sage.person.emotion import find_leak, says_farewell
-from sociometer.instruments.sage.person.talk import quote
 from sociometer.instruments.seceu.items import _ENGLISH_HEAD, _blocks, _english, _numbers, read_paragraphs
 from sociometer.instruments.sesi.build.checks import flags
 from sociometer.instruments.sesi.build.posts import RawPost, filter_posts, split_tldr
@@ -48,6 +47,7 @@ from sociometer.instruments.socialeval.worldtree import is_utterance
 from sociometer.models.failures import refused, shortened, without_secrets
 from sociometer.models.finish import split_reasoning
 from sociometer.reading import read_allocation, read_choice, read_items, read_json
+from sociometer.reading.quotation import quote
 from sociometer.reading.text import plain, squeeze
 from sociometer.reporting.page import as_data_block
 from sociometer.reporting.terminal import harmless
@@ -226,7 +226,7 @@ def _readers() -> dict[str, Reader]:
             lambda t: find_leak(t, scenario.hidden, scenario.intention), ("instruments.sage.person.emotion",)
         ),
         "find_leak, Chinese": Reader(lambda t: find_leak(t, chinese.hidden, "advice")),
-        "quote": Reader(lambda t: quote(t, "q1"), ("instruments.sage.person.talk",)),
+        "quote": Reader(lambda t: quote(t, "q1"), ("reading.quotation",)),
         "read_feeling": Reader(read_feeling),
         "read_words": Reader(read_words),
         "SAGE profile": Reader(

@@ -36,7 +36,7 @@ FILE = re.compile(r'^```\w+ title="([\w.-]+)"\n(.*?)^```$', re.MULTILINE | re.DO
 SCRIPT = re.compile(r"\]\(([\w./-]+\.py)\)")
 ROOT = Path(__file__).resolve().parent.parent
 VARIES = (
-    (re.compile(r"\b(egosocial|sage|seceu|sesi|socialeval)-[a-z0-9]{5}\b"), r"\1-xxxxx"),
+    (re.compile(r"\b(egosocial|helpdesk|sage|seceu|sesi|socialeval)-[a-z0-9]{5}\b"), r"\1-xxxxx"),
     (re.compile(r"( · [\d.]+/(s|min))? · (\d+ min )?\d+ s$", re.MULTILINE), " · n/s · n s"),
     (re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d"), "YYYY-MM-DD hh:mm"),
     (re.compile(r"\b(plan|root)(\W+)[0-9a-f]{64}\b"), r"\1\2 of 64 digits"),

@@ -5,7 +5,7 @@ import re
 from functools import cache
 
 from sociometer.core.language import languages_in
-from sociometer.instruments.sage.deeds.matters import DATA, drawn
+from sociometer.instruments.helpdesk.items import DATA, drawn
 
 RECORD = re.compile(r"(?<![A-Z])[B-Z]\d{4}(?!\d)")
 TOLD = re.compile(r"(?:\[Result of |【)(\w+)[^\n]*\n(.*)", re.DOTALL)

@@ -37,10 +37,10 @@ def card(unit="share", better="higher", version="1", value="correct", **more) ->
         version,
         "tact",
         "questions",
-        Paper("On tact", "A. Author", 2020),
         (TaskCard("questions", "Questions"),),
         (RoleCard("subject", "who is measured"),),
         (measure,),
+        Paper("On tact", "A. Author", 2020),
     )
 
 

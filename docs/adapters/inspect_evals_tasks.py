@@ -37,3 +37,9 @@ def socialeval(**settings) -> Task:
 def sage(**settings) -> Task:
     """Talks with a simulated person; name the person with `--model-role simulator=MODEL`."""
     return inspect_tasks.sage(**settings)
+
+
+@task
+def helpdesk(**settings) -> Task:
+    """An assistant with tools under pressure."""
+    return inspect_tasks.helpdesk(**settings)

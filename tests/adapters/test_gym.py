@@ -292,7 +292,7 @@ def test_a_rollout_that_is_given_up_asks_the_simulator_nothing_more(server):
     ("policy", "rewards"),
     [(assistants.stubborn, [0, 1]), (assistants.yielding, [1, 0]), (assistants.discerning, [1, 1])],
 )
-def test_deeds_are_rewarded_by_the_final_state(policy, rewards):
+def test_deeds_under_pressure_are_rewarded_by_the_final_state(policy, rewards):
     """The person is a script, so that nothing but the policy is asked."""
     speak = assistants.told(policy)
 
@@ -300,7 +300,7 @@ def test_deeds_are_rewarded_by_the_final_state(policy, rewards):
         return speak([{"role": one.role, "content": one.content} for one in messages])
 
     async def play():
-        async with Gym("deeds", settings={"talks": 6}) as gym:
+        async with Gym("helpdesk", settings={"talks": 6}) as gym:
             return [await gym.play(one, answer) for one in gym.items()]
 
     rollouts = asyncio.run(play())
@@ -317,11 +317,12 @@ def test_a_model_may_press_in_training(server):
         return speak([{"role": one.role, "content": one.content} for one in messages])
 
     async def play():
-        async with Gym("deeds", simulator=f"vllm/person@{server.url}#1", settings={"talks": 2, "turns": 3}) as gym:
+        async with Gym("helpdesk", simulator=f"vllm/person@{server.url}#1", settings={"talks": 2}) as gym:
             return await gym.play(next(gym.items()), answer)
 
     heard = [
         message.content for message in asyncio.run(play()).turns[-1].observation.messages if message.role == "user"
     ]
     server.say = person
-    assert heard[1:] == ["But I want it."] * 2
+    assert 3 <= len(heard[1:]) <= 5
+    assert set(heard[1:]) == {"But I want it."}

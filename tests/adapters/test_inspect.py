@@ -417,14 +417,12 @@ class Pressed(ModelAPI):
 def test_tools_of_inspect_give_the_same_state_and_the_same_score(folder, openai_server, name):
     assistants.Called(openai_server, getattr(assistants, name))
     ours = sm.run(
-        "sage", f"vllm/m@{openai_server.url}#1", tasks=["deeds"], settings={"talks": 6}, seed=7,
+        "helpdesk", f"vllm/m@{openai_server.url}#1", settings={"talks": 6}, seed=7,
         store=folder / f"{name}.db",
     )  # fmt: skip
-    log = evaluate(
-        "sociometer/sage", folder / name, model=f"pressed/{name}", task_args={"task": "deeds", "talks": 6, "seed": 7}
-    )
+    log = evaluate("sociometer/helpdesk", folder / name, model=f"pressed/{name}", task_args={"talks": 6, "seed": 7})
     theirs = {sample.id: sample for sample in read_eval_log(log).samples}
-    for episode in ours.episodes("deeds"):
+    for episode in ours.episodes("cases"):
         sample = theirs.pop(episode.item.id)
         assert sample.store["sociometer:outcome"] == json.loads(msgspec.json.encode(episode.outcome))
         scores = next(iter(sample.scores.values())).value
@@ -442,13 +440,11 @@ def test_a_model_of_ours_is_told_of_tools_in_inspect_or_refused(folder, tmp_path
         "".join(json.dumps({"match": match, "reply": said}) + "\n" for match, said in (("Result", "No."), (".", call)))
     )
     chosen = {"model": f"sociometer/scripted/{script}", "limit": 1}
-    log = evaluate(
-        "sociometer/sage", folder / "told", **chosen, task_args={"task": "deeds", "talks": 2, "tools": "told"}
-    )
+    log = evaluate("sociometer/helpdesk", folder / "told", **chosen, task_args={"talks": 2, "tools": "told"})
     (sample,) = read_eval_log(log).samples
     assert sample.store["sociometer:outcome"]["talk"][1] == ["subject", "No."]
     with pytest.raises(AssertionError, match="-T tools=told"):
-        evaluate("sociometer/sage", folder / "refused", **chosen, task_args={"task": "deeds", "talks": 2})
+        evaluate("sociometer/helpdesk", folder / "refused", **chosen, task_args={"talks": 2})
 
 
 @pytest.mark.parametrize("samples", [0, 12])

@@ -496,7 +496,7 @@ def test_a_run_that_stopped_early_is_checked_and_may_lack_no_repeat_that_its_rul
 def test_calls_and_their_results_are_computed_again_and_a_changed_call_is_found(tmp_path, openai_server, tools):
     assistants.Called(openai_server, assistants.discerning)
     model = f"vllm/m@{openai_server.url}#1" if tools == "called" else assistants.told(assistants.discerning)
-    run = sm.run("sage", model, tasks=["deeds"], settings={"talks": 2}, store=tmp_path / "s.db")
+    run = sm.run("helpdesk", model, settings={"talks": 2}, store=tmp_path / "s.db")
     path = tmp_path / "run.sociometer"
     export_bundle(run, path)
     assert check(path, tmp_path).recomputed == 2

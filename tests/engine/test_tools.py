@@ -26,12 +26,12 @@ DRIVER = Path(__file__).with_name("tools_driver.py")
 
 def run(tmp_path, model, talks=6, **options):
     settings = {"talks": talks}
-    return sm.run("sage", model, tasks=["deeds"], settings=settings, store=tmp_path / "s.db", **options)
+    return sm.run("helpdesk", model, settings=settings, store=tmp_path / "s.db", **options)
 
 
 def done(played):
     """What was said and done in every talk."""
-    return {one.item.id: (one.outcome.trace, one.outcome.talk) for one in played.episodes("deeds")}
+    return {one.item.id: (one.outcome.trace, one.outcome.talk) for one in played.episodes("cases")}
 
 
 @pytest.fixture
@@ -45,11 +45,11 @@ def test_a_server_is_given_tools_and_a_function_is_told_of_them_and_both_do_the_
     told = run(tmp_path, assistants.told(assistants.discerning))
     assert [one.manifest.config.tools for one in (called, told)] == ["called", "told"]
     assert [dict(one.view().settings)["tools"] for one in (called, told)] == ["called", "told"]
-    assert [one.summary("deeds").notes[0].partition(".")[0] for one in (called, told)] == [
+    assert [one.summary("cases").notes[0].partition(".")[0] for one in (called, told)] == [
         "tools: called", "tools: told in words, answered in JSON",
     ]  # fmt: skip
     assert done(called) == done(told)
-    assert called.summary("deeds").measure("discernment").value == 1.0
+    assert called.summary("cases").measure("discernment").value == 1.0
     assert all("tools" in one.body for one in openai_server.received)
 
 
@@ -69,16 +69,16 @@ def test_a_user_may_have_a_server_told_in_words(tmp_path, openai_server):
     openai_server.say = lambda body: speak(body["messages"])
     told = run(tmp_path, f"vllm/m@{openai_server.url}#1", tools="told")
     assert told.manifest.config.tools == "told"
-    assert told.summary("deeds").measure("discernment").value == 1.0
+    assert told.summary("cases").measure("discernment").value == 1.0
     assert not any("tools" in one.body for one in openai_server.received)
 
 
 def test_what_cannot_be_is_refused_before_anything_is_sent(tmp_path, served):
     with pytest.raises(UsageError, match="cannot be given tools"):
         run(tmp_path, assistants.told(assistants.stubborn), tools="called")
-    with pytest.raises(UsageError, match="sage/deeds"):
+    with pytest.raises(UsageError, match="helpdesk/cases"):
         sm.run("sesi", "baseline/random", limit=1, tools="told", store=tmp_path / "s.db")
-    with pytest.raises(UsageError, match="sage/deeds"):
+    with pytest.raises(UsageError, match="helpdesk/cases"):
         sm.run("sage", "baseline/random", limit=1, tools="told", store=tmp_path / "s.db")
     with pytest.raises(UsageError, match="called"):
         run(tmp_path, served, tools="shouted")
@@ -99,8 +99,8 @@ def test_a_run_without_tools_is_the_run_that_it_was():
 
 def test_calls_and_results_are_in_transcripts(tmp_path, served):
     played = run(tmp_path, served, talks=2)
-    (first, *_) = played.episodes("deeds")
-    events = played.transcript(first.item.id, "deeds")
+    (first, *_) = played.episodes("cases")
+    events = played.transcript(first.item.id, "cases")
     text = "\n".join(transcript_lines(events))
     assert f"→ look_up {json.dumps({'record': first.item.record})}" in text
     assert f"[result to subject]\n{first.item.results['look']}" in text
@@ -155,12 +155,12 @@ def test_hostile_calls_end_in_a_counted_end(tmp_path, openai_server, called, bad
     openai_server.calls = lambda body: called
     openai_server.say = lambda body: ""
     played = run(tmp_path, f"vllm/m@{openai_server.url}#1", talks=2, retries=0)
-    for episode in played.episodes("deeds"):
+    for episode in played.episodes("cases"):
         assert episode.failure is None
         assert episode.outcome.ended
         assert episode.outcome.trace == ()
         assert dict(episode.outcome.bad) == bad
-    assert played.summary("deeds").measure("ended").value == 1.0
+    assert played.summary("cases").measure("ended").value == 1.0
 
 
 @pytest.mark.parametrize(
@@ -176,7 +176,7 @@ def test_calls_that_cannot_be_read_fail_their_talk_and_nothing_else(tmp_path, op
     openai_server.fault_of = lambda number: Fault(200, raw=body)
     with pytest.warns(UserWarning, match="malformed reply: 2"):
         played = run(tmp_path, f"vllm/m@{openai_server.url}#1", talks=2, retries=0)
-    assert {episode.failure.kind for episode in played.episodes("deeds")} == {"malformed reply"}
+    assert {episode.failure.kind for episode in played.episodes("cases")} == {"malformed reply"}
 
 
 def test_nested_input_of_the_other_format_fails_its_talk_and_nothing_else(tmp_path, anthropic_server):
@@ -184,7 +184,7 @@ def test_nested_input_of_the_other_format_fails_its_talk_and_nothing_else(tmp_pa
     anthropic_server.fault_of = lambda number: Fault(200, raw=body)
     with pytest.warns(UserWarning, match="malformed reply: 2"):
         played = run(tmp_path, f"anthropic/m@{anthropic_server.url}#1", talks=2, retries=0)
-    assert {episode.failure.kind for episode in played.episodes("deeds")} == {"malformed reply"}
+    assert {episode.failure.kind for episode in played.episodes("cases")} == {"malformed reply"}
 
 
 def test_a_cap_holds_with_tools(tmp_path, served, openai_server):
@@ -204,6 +204,6 @@ def test_a_request_with_tools_does_not_wait_for_a_batch():
             sent.append(asked)
 
     request = Request("subject", (), tools=(Tool("a", "b", {}),))
-    drawn = DrawnRequest(None, request, Draw("sage", "1", "deeds", "i"), 0, b"")
+    drawn = DrawnRequest(None, request, Draw("helpdesk", "1", "cases", "i"), 0, b"")
     asyncio.run(Batched(Inside(), None).send(PendingRequest(drawn, b"", None, True)))
     assert len(sent) == 1

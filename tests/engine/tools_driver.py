@@ -6,7 +6,7 @@ import signal
 import sys
 
 import sociometer as sm
-from sociometer.instruments.sage.deeds.play import Ledger
+from sociometer.instruments.helpdesk.play import Ledger
 
 
 def main():
@@ -21,10 +21,8 @@ def main():
         return run(ledger, name, arguments)
 
     Ledger.run = counted
-    played = sm.run(
-        "sage", f"vllm/m@{url}#1", tasks=["deeds"], settings={"talks": talks}, store=store, in_flight=1, retries=0
-    )
-    print(json.dumps([[one.item.id, one.outcome.trace, one.outcome.talk] for one in played.episodes("deeds")]))
+    played = sm.run("helpdesk", f"vllm/m@{url}#1", settings={"talks": talks}, store=store, in_flight=1, retries=0)
+    print(json.dumps([[one.item.id, one.outcome.trace, one.outcome.talk] for one in played.episodes("cases")]))
 
 
 main()

@@ -46,7 +46,7 @@ class Spoken:
         self.model, self.ran = Model(*replies), []
         binding = RoleBinding(self.model, "m", "m")
         session = Session(
-            DirectReplies(), {"subject": binding}, Draw("sage", "1", "deeds", "i"), Settings(), PROMPTS, tools=tools
+            DirectReplies(), {"subject": binding}, Draw("helpdesk", "1", "cases", "i"), Settings(), PROMPTS, tools=tools
         )
         self.box = Toolbox(session, TOOLS, self.run, language)
         self.talk = [system("Duty."), user("Refund it.")]

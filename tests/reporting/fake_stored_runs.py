@@ -33,10 +33,10 @@ CARD = Card(
     "3",
     "whether a reply is tactful",
     "four-option questions",
-    Paper("On tact", "A. Author", 2020),
     (TaskCard("questions", "Questions"),),
     (RoleCard("subject", "who is measured"), RoleCard("judge", "who judges")),
     (MeasureCard("questions", "accuracy", "Accuracy", chance=0.25, human=0.9, top=1.0, primary=True, value="correct"),),
+    Paper("On tact", "A. Author", 2020),
 )
 
 

@@ -179,8 +179,8 @@ ENVIRONMENTS = {
             lambda values: values.get("reward", 0.0), (*_TALK, "talks"), _practice, _feeling,
         ),
         Environment(
-            "deeds", "sage", "deeds", "talks with tools: 1 if the final state is the one that the ledger asks for",
-            lambda values: values.get("right", 0.0), ("language", "talks", "turns", "rereads"),
+            "helpdesk", "helpdesk", "cases", "talks with tools: 1 if the final state is as the ledger asks",
+            lambda values: values.get("right", 0.0), ("language", "talks", "rereads"),
         ),
         Environment(
             "sage", "sage", "practice", "your own scenarios: the person's feeling, times a gate, less the length",

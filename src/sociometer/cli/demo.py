@@ -147,7 +147,9 @@ def _demo(folder: Path, recording: str, only: tuple[str, ...], as_json: bool) ->
         table = joint_table(scored)
         if not as_json:
             say(f"Samples, too small to measure: a recorded model and {GUESSER}. A talk of SAGE is on the page.")
+            recorded = {name for name, runs in demo.runs.items() if order[0] in runs}
             two = [run for run in scored if run.manifest.config.subject in (order[0], GUESSER)]
+            two = [run for run in two if run.instrument in recorded]
             print_table(structs.replace(joint_table(two), title="", note=""), piped=False)
         now = datetime.now(UTC)
         samples = {run.id for run in played}

@@ -77,15 +77,13 @@ def _reached(card: Card, kind: str) -> str | None:
 
 def show_card(card: Card, display: Display) -> None:
     """The card of an instrument: tasks, measures, roles, settings, commands, files."""
-    said = (
-        f"{card.title}  (version {card.version})",
-        f"{card.paper.authors} ({card.paper.year}). {card.paper.title}. {card.paper.venue}".rstrip(),
-        f"Measures {card.about}: {card.how}.",
-        card.licence,
-    )
+    said = [f"{card.title}  (version {card.version})"]
+    if card.paper.title:
+        said.append(f"{card.paper.authors} ({card.paper.year}). {card.paper.title}. {card.paper.venue}".rstrip())
+    said += [f"Measures {card.about}: {card.how}.", card.licence]
     tables = [table for table in _tables(card) if table.rows]
     limits = [len(table.rows) for table in tables]
-    cite = ["To cite the paper and Sociometer:", *card.citations]
+    cite = ["To cite the paper and Sociometer:" if card.paper.title else "To cite Sociometer:", *card.citations]
     display.show(tables, finding="\n".join(filter(None, said)), limits=limits, notes=cite, data=card)
 
 

@@ -92,7 +92,9 @@ def _merged(chosen: list[Card]) -> tuple[Setting, ...]:
 
 def configs_of(instruments: tuple[str, ...], values: dict[str, Any]) -> list[RunConfig]:
     """One configuration for each model and instrument, from the values of the options of `run`."""
-    names = list(cards()) if "all" in instruments else list(dict.fromkeys(instruments))
+    names = list(dict.fromkeys(instruments))
+    if "all" in instruments:
+        names = [name for name, card in cards().items() if card.paper.title or not values["official"]]
     if "all" in instruments and len(set(instruments)) > 1:
         raise UsageError("'all' includes every instrument; give either 'all' or instrument names.")
     for name in names:

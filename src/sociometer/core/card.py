@@ -54,6 +54,9 @@ class Paper(Struct, frozen=True):
         return f"@{kind}{{{authors.partition(' ')[0].strip(',').lower()}{self.year}{name}, {known}}}"
 
 
+NO_PAPER = Paper("", "", 0)
+
+
 class TaskCard(Struct, frozen=True):
     """One task; `run` plays it by default if `default` is true, else a command plays it."""
 
@@ -245,10 +248,11 @@ class Card(Struct, frozen=True):
     version: str
     about: str
     how: str
-    paper: Paper
     task: tuple[TaskCard, ...]
     role: tuple[RoleCard, ...]
     measure: tuple[MeasureCard, ...]
+    paper: Paper = NO_PAPER
+    """Where it was published; an instrument of ours has no paper."""
     languages: tuple[str, ...] = (ENGLISH,)
     """Those of the folder `prompts`, unless the file names others."""
     setting: tuple[Setting, ...] = ()
@@ -264,9 +268,10 @@ class Card(Struct, frozen=True):
     """The options of `run` with which `sociometer demo` plays a small sample; tools/record.py records it."""
 
     @property
-    def citations(self) -> tuple[str, str]:
-        """The entries of the paper and of Sociometer for BibTeX."""
-        return self.paper.bibtex(self.name), f"{_SOFTWARE} version = {{{__version__}}}}}"
+    def citations(self) -> tuple[str, ...]:
+        """The entries of the paper, if there is one, and of Sociometer for BibTeX."""
+        software = f"{_SOFTWARE} version = {{{__version__}}}}}"
+        return (self.paper.bibtex(self.name), software) if self.paper.title else (software,)
 
     def __repr__(self) -> str:
         return f"<instrument {self.name}: measures {self.about}; tasks: {', '.join(task.name for task in self.task)}>"
@@ -335,7 +340,7 @@ class Card(Struct, frozen=True):
         return {one.name: scale for one in self.measures_of(task) if (scale := one.scale) is not None}
 
 
-NO_CARD = Card("", "", "", "", "", Paper("", "", 0), (), (), ())
+NO_CARD = Card("", "", "", "", "", (), (), ())
 """The card of a view without an instrument."""
 
 

@@ -22,7 +22,7 @@ SHARED_PROMPTS = Path(__file__).parent / "shared_prompts"
 
 
 class Instrument:
-    """One published test: its card, its tasks, players, figures and commands."""
+    """One test: its card, its tasks, players, figures and commands."""
 
     def __init__(
         self,

@@ -300,7 +300,7 @@ def _with_tools(plan: Plan) -> Plan:
     config, card = plan.config, plan.instrument.card
     if not any(card.task_card(name).tools for name in config.tasks):
         if config.tools:
-            raise UsageError("-o tools is for tasks whose subject has tools, such as sage/deeds; leave it out.")
+            raise UsageError("-o tools is for tasks whose subject has tools, such as helpdesk/cases; leave it out.")
         return plan
     able = plan.bindings[SUBJECT].player.abilities.calls_tools
     if config.tools == "called" and not able:

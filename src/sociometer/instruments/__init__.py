@@ -1,6 +1,6 @@
 """The instruments: the folders here, and packages that register under the entry point `sociometer.instruments`.
 
-A sixth one is one folder, with no list to edit. An entry point names the instrument's package:
+Another one is one folder, with no list to edit. An entry point names the instrument's package:
 `myscale = "my_package.myscale"`, a package with the same files as the folders here.
 """
 

@@ -6,8 +6,8 @@ import pytest
 
 from sociometer.core.conversation import Exchange, Noted
 from sociometer.instruments.sage.person.emotion import Protocol
-from sociometer.instruments.sage.person.talk import quote
 from sociometer.instruments.sage.play import protocol_of
+from sociometer.reading.quotation import quote
 
 from .people import InTurn, Listener, Person, Says, emotion_json, reply_json
 

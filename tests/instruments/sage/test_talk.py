@@ -1,6 +1,7 @@
 """A quotation cannot be ended from within, and its mark follows from the context."""
 
-from sociometer.instruments.sage.person.talk import quote, quote_mark
+from sociometer.instruments.sage.person.talk import quote_mark
+from sociometer.reading.quotation import quote
 
 
 def test_the_mark_of_a_fence_cannot_be_forged():

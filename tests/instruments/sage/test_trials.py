@@ -13,7 +13,6 @@ import pytest
 
 from sociometer.core.task import Item
 from sociometer.instruments.sage import memory, people_talks
-from sociometer.instruments.sage.deeds import matters, play, scoring
 
 
 def read(name, item, outcome):
@@ -51,12 +50,3 @@ def test_feelings_of_a_talk_arrive_as_they_were_tapped():
         assert (talk.start, [turn.felt for turn in talk.turns]) == (start, felt)
         assert [turn.preferred for turn in talk.turns if turn.other] == [preferred]
         assert tuple(talk.answers.values()) == answers
-
-
-def test_a_capable_model_looks_it_up_and_does_what_the_ledger_grants():
-    rows = read("deeds", matters.Deed, play.Done)
-    scores = [scoring.score(item, outcome) for item, outcome in rows]
-    assert len(rows) == 24
-    assert means(scores, "right") == means(scores, "looked") == 1
-    assert means(scores, "did") == 0.5 and means(scores, "agreed") == 0.5
-    assert means(scores, "leaked") == means(scores, "no-but-did") == means(scores, "bad-calls") == 0

@@ -19,10 +19,10 @@ from sociometer.core.measure import Measure, Summary
 from sociometer.core.session import Session
 from sociometer.core.task import Item, RunView, Score
 from sociometer.instruments.sage.items import Scenario
-from sociometer.instruments.sage.json_reply import ReplyT, ask_json
 from sociometer.instruments.sage.judges.strategies import overlap, tokens
 from sociometer.instruments.sage.person.emotion import CARDS, RULES, find_leak
 from sociometer.reading import read_rules
+from sociometer.reading.json_reply import ReplyT, ask_json
 
 _SAME = 0.5
 """A goal that shares this much of its word pairs with the hidden hope states the hope."""

@@ -20,9 +20,6 @@ from sociometer.instruments.sage import (
     scoring,
 )
 from sociometer.instruments.sage.analyses import candour, coordinate, rejudge, relationship, stability, strategies
-from sociometer.instruments.sage.deeds import matters
-from sociometer.instruments.sage.deeds import play as deeds
-from sociometer.instruments.sage.deeds import scoring as deeds_scoring
 from sociometer.instruments.sage.dialogue import Dialogue, StoredDialogue
 from sociometer.instruments.sage.person.authors import authors_prompts
 from sociometer.instruments.sage.person.rehearsal import Rehearsal
@@ -54,8 +51,6 @@ INSTRUMENT = Instrument(
         _task(
             "return-practice", memory.Pair, memory.Returned, memory.play_pair, memory, items=memory.talks_to_train_on,
         ),
-        # Somebody presses an assistant that has tools; a ledger says what was done.
-        _task("deeds", matters.Deed, deeds.Done, deeds.play_deed, deeds_scoring, items=matters.deeds),
         # A person talks with the subject, and says how they feel.
         _task("talk", people_talks.Matter, people_talks.PersonTalk, people_talks.play_talk, people_talks,
               items=people_talks.matters),
@@ -79,7 +74,7 @@ INSTRUMENT = Instrument(
         # A builder makes a new scenario.
         _task("build", build.Brief, build.Built, build.build_scenario, build),
     ],
-    players={"rehearsal": Rehearsal, "pressing": deeds.Pressing},
+    players={"rehearsal": Rehearsal},
     figures=figures.figures,
     beside=figures.beside,
     paper=paper.paper,

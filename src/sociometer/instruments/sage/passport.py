@@ -30,10 +30,10 @@ from sociometer.instruments.sage.people_talks import PersonTalk
 from sociometer.instruments.sage.person import asked
 from sociometer.instruments.sage.person.emotion import find_leak, is_refusal, sign_changes
 from sociometer.instruments.sage.person.rehearsal import refuse_rehearsal
-from sociometer.instruments.sage.person.talk import Talk
 from sociometer.instruments.sage.play import protocol_of
 from sociometer.instruments.sage.published.released import released_files
 from sociometer.instruments.sage.state import Agreement, BeyondState, agreement, beyond_state, expected_changes
+from sociometer.reading.quotation import Talk
 from sociometer.statistics.formatting import estimate, number
 from sociometer.statistics.intervals import clustered_mean_interval
 

@@ -23,12 +23,13 @@ from sociometer.core.task import RunView, Score
 from sociometer.instruments.sage.analyses.candour import Answer, JudgedTalk, judge_candour, score_answers
 from sociometer.instruments.sage.dialogue import Dialogue
 from sociometer.instruments.sage.items import Scenario, general_questions, read_built
-from sociometer.instruments.sage.json_reply import ask_json
 from sociometer.instruments.sage.person.emotion import CARDS, INTENTIONS, WORDS
 from sociometer.instruments.sage.person.rehearsal import refuse_rehearsal
-from sociometer.instruments.sage.person.talk import Talk, quote_mark, transcript
+from sociometer.instruments.sage.person.talk import quote_mark, talk_so_far
 from sociometer.instruments.sage.play import protocol_of, simulator_for, talk_on
 from sociometer.reading import object_schema
+from sociometer.reading.json_reply import ask_json
+from sociometer.reading.quotation import Talk
 from sociometer.statistics.measures import grouped_measures
 from sociometer.statistics.paired import paired_difference
 
@@ -217,7 +218,7 @@ async def read_talk(
 ) -> dict[str, str]:
     """The answer to each question, one of its options, by the judge or else the simulator, who sees the talk alone."""
     mark = quote_mark(item, talk)
-    told = transcript(talk, mark, session.prompts, item.language)
+    told = talk_so_far(talk, mark, session.prompts, item.language)
     message = user(session.prompts.render(prompt, item.language, mark=mark, talk=told, **values))
     schema = object_schema({name: {"type": "string", "enum": list(options)} for name, options in asked.items()})
     role = "judge" if session.has_role("judge") else simulator_for(item, session)

@@ -13,8 +13,9 @@ from sociometer.core.task import RatedPart, RunView, Score
 from sociometer.instruments.sage.dialogue import StoredDialogue
 from sociometer.instruments.sage.items import ASPECTS, OURS, Aspect, Question
 from sociometer.instruments.sage.judges.asking import ask_judge, rendered, simulators_met
-from sociometer.instruments.sage.person.talk import quote, quote_mark
+from sociometer.instruments.sage.person.talk import quote_mark
 from sociometer.reading import object_schema
+from sociometer.reading.quotation import quote
 from sociometer.statistics.measures import grouped_measures
 
 Answer = Literal["yes", "no"]

@@ -14,8 +14,8 @@ from sociometer.instruments.sage.items import Scenario
 from sociometer.instruments.sage.person import asked
 from sociometer.instruments.sage.person.emotion import direction
 from sociometer.instruments.sage.person.rehearsal import refuse_rehearsal
-from sociometer.instruments.sage.person.talk import Talk
 from sociometer.instruments.sage.play import protocol_of
+from sociometer.reading.quotation import Talk
 from sociometer.statistics.measures import grouped_measures
 
 _SAMPLING = Sampling(temperature=0.5, max_tokens=2000)

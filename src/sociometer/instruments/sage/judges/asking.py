@@ -6,8 +6,8 @@ from typing import Any
 from sociometer.core.conversation import Sampling, Schema, user
 from sociometer.core.session import Session
 from sociometer.core.task import RunView
-from sociometer.instruments.sage.json_reply import ReplyT, ask_json
-from sociometer.instruments.sage.person.talk import Talk, quote
+from sociometer.reading.json_reply import ReplyT, ask_json
+from sociometer.reading.quotation import Talk, quote
 
 SAMPLING = Sampling(temperature=0, max_tokens=1000)
 

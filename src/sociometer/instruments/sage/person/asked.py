@@ -9,7 +9,6 @@ from sociometer.core.session import Session
 from sociometer.core.settings import is_paper
 from sociometer.instruments.sage.dialogue import Judgement
 from sociometer.instruments.sage.items import Scenario
-from sociometer.instruments.sage.json_reply import ask_json, texts
 from sociometer.instruments.sage.person.authors import ask_feeling, ask_words
 from sociometer.instruments.sage.person.emotion import Protocol, band, is_refusal
 from sociometer.instruments.sage.person.talk import (
@@ -18,11 +17,12 @@ from sociometer.instruments.sage.person.talk import (
     PersonView,
     Plan,
     SpokenReply,
-    Talk,
     quote_mark,
-    transcript,
+    talk_so_far,
 )
 from sociometer.reading import object_schema, read_each
+from sociometer.reading.json_reply import ask_json, texts
+from sociometer.reading.quotation import Talk
 
 SAMPLING = Sampling(max_tokens=2000)
 _FELT = texts("said", "serves", "activity", "feeling")
@@ -113,7 +113,7 @@ def _prompt(hop: str, scenario: Scenario, talk: Talk, emotion: int, session: Ses
         rises=_listed(scenario.rises),
         falls=_listed(scenario.falls),
     )
-    talked = transcript(talk, mark, session.prompts, language)
+    talked = talk_so_far(talk, mark, session.prompts, language)
     asked = session.prompts.render(
         hop, language, mark=mark, talk=talked, emotion=emotion, band=level, mood=mood or "-", **facts
     )

@@ -17,8 +17,9 @@ from sociometer.instruments._authors import from_double_braces, python_text
 from sociometer.instruments.sage.dialogue import Judgement
 from sociometer.instruments.sage.items import RELEASED
 from sociometer.instruments.sage.person.emotion import band
-from sociometer.instruments.sage.person.talk import EmotionReply, PersonView, SpokenReply, Talk
+from sociometer.instruments.sage.person.talk import EmotionReply, PersonView, SpokenReply
 from sociometer.reading import read_json
+from sociometer.reading.quotation import Talk
 from sociometer.reading.text import plain
 
 EMOTION, REPLY, TARGET, PLANNING = (f"{PAPER}/{name}" for name in ("emotion", "reply", "target", "planning"))

@@ -4,15 +4,15 @@ import pytest
 
 from sociometer.core.settings import Settings
 from sociometer.core.task import Episode, RunView
-from sociometer.instruments.sage.deeds.matters import drawn
-from sociometer.instruments.sage.deeds.play import Done
-from sociometer.instruments.sage.deeds.scoring import score, summarise
+from sociometer.instruments.helpdesk.items import drawn
+from sociometer.instruments.helpdesk.play import Done
+from sociometer.instruments.helpdesk.scoring import score, summarise
 
 FOUNDED, UNFOUNDED, SECRET, KEPT = (drawn(0, number, "en") for number in (0, 1, 4, 5))
 
 
 def scored(item, trace=(), reply="No.", **more):
-    return score(item, Done((("person", item.first_words), ("subject", reply)), trace, **more)).values
+    return score(item, Done((("person", item.opening), ("subject", reply)), trace, **more)).values
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,9 @@ def test_a_matter_is_right_in_all_of_k_only_if_both_twins_were_right_in_every_re
         item = drawn(0, number, "en")
         for repeat in range(3):
             slips = (number, repeat) in ((2, 1), (7, 2))
-            outcome = Done((("subject", "."),), ("look", "act") if item.holds != slips else ("look",), "sage/pressing")
+            outcome = Done(
+                (("subject", "."),), ("look", "act") if item.holds != slips else ("look",), "helpdesk/pressing"
+            )
             episodes.append(Episode(item, repeat, outcome, score(item, outcome), None))
     summary = summarise(RunView(lambda: iter(episodes), Settings({"tools": "told"})))
     assert summary.measure("all-right").value == 0.5

@@ -8,8 +8,8 @@ import assistants
 import sociometer as sm
 from sociometer.core.conversation import Exchange
 from sociometer.core.errors import UsageError
-from sociometer.instruments.sage.deeds.matters import drawn
-from sociometer.instruments.sage.deeds.play import Ledger, is_done
+from sociometer.instruments.helpdesk.items import drawn
+from sociometer.instruments.helpdesk.play import Ledger, is_done
 
 TALKS = 24
 
@@ -19,18 +19,12 @@ def played(tmp_path, policy, *, judge=True, talks=TALKS, **options):
     roles = {"judge": assistants.reader} if judge else {}
     settings = {"talks": talks, **options.pop("settings", {})}
     return sm.run(
-        "sage",
-        assistants.told(policy),
-        tasks=["deeds"],
-        roles=roles,
-        settings=settings,
-        store=tmp_path / "s.db",
-        **options,
+        "helpdesk", assistants.told(policy), roles=roles, settings=settings, store=tmp_path / "s.db", **options
     )
 
 
 def values(run, *names, **group):
-    summary = run.summary("deeds")
+    summary = run.summary("cases")
     found = [summary.find(name, **group) for name in names]
     return tuple(None if one is None else one.value for one in found)
 
@@ -49,7 +43,7 @@ def test_only_who_looks_it_up_discerns(tmp_path, policy, deeds, words, right):
     assert values(run, "discernment", "discernment-of-words", "right") == (deeds, words, right)
     assert values(run, "all-right") == (float(right == 1),)
     assert values(run, "looked") == (float(policy is assistants.discerning),)
-    assert run.summary("deeds").measure("discernment").items == TALKS // 2
+    assert run.summary("cases").measure("discernment").items == TALKS // 2
 
 
 def test_who_says_no_and_does_yes_is_found(tmp_path):
@@ -70,22 +64,22 @@ def test_a_secret_that_is_spelled_is_passed_on_without_a_reader(tmp_path):
     run = played(tmp_path, assistants.leaking, judge=False)
     assert values(run, "leaked") == (1.0,)
     assert values(run, "discernment-of-words") == (None,)
-    by_kind = {one.item.kind: one.score.values["did"] for one in run.episodes("deeds")}
+    by_kind = {one.item.kind: one.score.values["did"] for one in run.episodes("cases")}
     assert by_kind == {"ledger": 0.0, "secret": 1.0}
 
 
 def test_tools_that_do_not_exist_are_answered_counted_and_end_the_talk(tmp_path):
     run = played(tmp_path, assistants.lost, talks=4)
     assert values(run, "bad-calls", "ended", "did", "discernment") == (5.0, 1.0, 0.0, 0.0)
-    (first, *_) = run.episodes("deeds")
+    (first, *_) = run.episodes("cases")
     assert first.outcome.bad == {"unknown tool": 5}
     assert first.failure is None
 
 
 def test_the_reader_sees_no_call_and_no_ledger(tmp_path):
     run = played(tmp_path, assistants.discerning, talks=2)
-    for episode in run.episodes("deeds"):
-        events = [one for one in run.transcript(episode.item.id, "deeds") if isinstance(one, Exchange)]
+    for episode in run.episodes("cases"):
+        events = [one for one in run.transcript(episode.item.id, "cases") if isinstance(one, Exchange)]
         (read,) = [one.messages[0].content for one in events if one.role == "judge"]
         assert "look_up" not in read
         assert episode.item.results["look"].split("\n")[-1] not in read
@@ -96,15 +90,15 @@ def test_the_reader_sees_no_call_and_no_ledger(tmp_path):
 
 def test_the_person_presses_by_rule_until_it_is_done_and_then_thanks(tmp_path):
     def said(policy):
-        (episode, *_) = played(tmp_path, policy, talks=2, judge=False).episodes("deeds")
+        (episode, *_) = played(tmp_path, policy, talks=2, judge=False).episodes("cases")
         return episode.item, [words for who, words in episode.outcome.talk if who == "person"]
 
     item, heard = said(assistants.stubborn)
-    assert heard == [item.first_words, *item.presses]
+    assert heard == [item.opening, *item.presses]
     item, heard = said(assistants.yielding)
-    assert heard == [item.first_words, item.thanks]
+    assert heard == [item.opening, item.thanks]
     item, heard = said(assistants.late)
-    assert heard == [item.first_words, *item.presses[:2], *((item.thanks,) if len(item.presses) > 2 else ())]
+    assert heard == [item.opening, *item.presses[:2], *((item.thanks,) if len(item.presses) > 2 else ())]
 
 
 def test_a_model_or_a_function_may_play_the_person(tmp_path):
@@ -114,34 +108,35 @@ def test_a_model_or_a_function_may_play_the_person(tmp_path):
         asked.append(messages[-1]["content"])
         return json.dumps({"words": "Thank you." if "it was done" in asked[-1] else "But I want it."})
 
-    run = played(tmp_path, assistants.yielding, talks=2, judge=False, settings={"turns": 3})
+    run = played(tmp_path, assistants.yielding, talks=2, judge=False)
     other = sm.run(
-        "sage", assistants.told(assistants.stubborn), tasks=["deeds"], roles={"person": person},
-        settings={"talks": 2, "turns": 3}, store=tmp_path / "s.db",
+        "helpdesk", assistants.told(assistants.stubborn), roles={"person": person},
+        settings={"talks": 2}, store=tmp_path / "s.db",
     )  # fmt: skip
-    talk = next(iter(other.episodes("deeds"))).outcome.talk
-    assert [words for who, words in talk if who == "person"][1:] == ["But I want it."] * 2
+    first = next(iter(other.episodes("cases")))
+    said = [words for who, words in first.outcome.talk if who == "person"]
+    assert said[1:] == ["But I want it."] * len(first.item.presses)
     assert all("Offer no new fact" in one for one in asked)
-    assert "not a model" in " ".join(run.summary("deeds").notes)
-    assert "not a model" not in " ".join(other.summary("deeds").notes)
+    assert "not a model" in " ".join(run.summary("cases").notes)
+    assert "not a model" not in " ".join(other.summary("cases").notes)
 
 
 def test_the_same_in_chinese_and_in_all_languages(tmp_path):
     run = played(tmp_path, assistants.discerning, judge=False, settings={"language": "all"})
-    assert {episode.item.language for episode in run.episodes("deeds")} == {"en", "zh"}
+    assert {episode.item.language for episode in run.episodes("cases")} == {"en", "zh"}
     assert values(run, "discernment") == (1.0,)
 
 
 def test_pairs_are_drawn_whole(tmp_path):
     run = played(tmp_path, assistants.stubborn, judge=False, limit=3)
-    clusters = [episode.item.cluster for episode in run.episodes("deeds")]
+    clusters = [episode.item.cluster for episode in run.episodes("cases")]
     assert len(clusters) == 6
     assert len(set(clusters)) == 3
 
 
-def test_official_items_and_own_scenarios_are_refused(tmp_path):
+def test_there_are_no_official_items(tmp_path):
     with pytest.raises(UsageError, match="made from a seed"):
-        played(tmp_path, assistants.stubborn, settings={"scenarios": str(tmp_path / "x.jsonl")})
+        played(tmp_path, assistants.stubborn, official=True)
 
 
 def test_the_ledger_is_a_pure_function_of_its_calls():

@@ -1,1 +1,0 @@
-"""Words and deeds: somebody presses an assistant with tools, and the final state of a ledger says what it did."""
