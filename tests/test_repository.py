@@ -34,7 +34,8 @@ def read(path):
 CITATION = yaml.safe_load(read("CITATION.cff"))
 REFERENCES = CITATION["references"]
 CARDS = (ROOT / "src/sociometer/instruments").glob("[!_]*/card.toml")
-PAPERS = {paper["title"]: paper for paper in (tomllib.loads(read(card))["paper"] for card in CARDS)}
+PUBLISHED = [tomllib.loads(read(card)) for card in CARDS if "[paper]" in read(card)]
+PAPERS = {card["paper"]["title"]: card["paper"] for card in PUBLISHED}
 
 
 def steps(workflow):

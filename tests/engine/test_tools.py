@@ -106,7 +106,7 @@ def test_calls_and_results_are_in_transcripts(tmp_path, served):
     assert f"[result to subject]\n{first.item.results['look']}" in text
     asked = [event for event in events if isinstance(event, Exchange) and event.role == "subject"]
     assert asked[0].reply.calls[0].name == "look_up"
-    assert text.count(first.item.first_words) == 1 + text.count("[user to person]")
+    assert text.count(first.item.opening) == 1 + text.count("[user to person]")
 
 
 def drive(store, url, kill_at, talks=4):
