@@ -5,11 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from sociometer.api import get_run
-from sociometer.cli.main import run_command
-from sociometer.results.profile import profile_of
-from sociometer.results.summaries import joint_table
-
 ROOT = Path(__file__).parent.parent
 PAGES = ("README.md", "README.zh.md", "docs/tutorial.md", "docs/how-to/ci-gate.md")
 N = r"([+−-]?[\d.,]*\d)"
@@ -66,19 +61,3 @@ def test_a_verdict_against_its_interval_is_found():
     )
     wrong, count = wrong_verdicts(text)
     assert (len(wrong), count) == (4, 4)
-
-
-def test_the_finding_of_the_demonstration_follows_from_its_table(tmp_path, monkeypatch, capsys):
-    monkeypatch.setenv("SOCIOMETER_STORE", str(tmp_path / "store.db"))
-    for model in ("baseline/oracle", "baseline/random", "baseline/first"):
-        runs = []
-        for instrument in ("sesi", "seceu"):
-            assert run_command(["run", instrument, "--model", model, "--limit", "40"]) == 0
-            runs.append(get_run("last", store=tmp_path / "store.db"))
-        above = able = 0
-        for instrument, _, chance, shown, *_ in joint_table(runs).rows:
-            low, high = map(number, (re.search(INTERVAL, shown) or re.search(f"({N})", shown)).groups()[:2])
-            at = number(chance.removesuffix(" %"))
-            able += 1
-            above += high < at if instrument == "seceu" else low > at
-        assert f"better than chance on {above} of {able} measures" in profile_of(model, runs).sentence

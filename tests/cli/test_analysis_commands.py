@@ -1,4 +1,4 @@
-"""compare, leaderboard, profile, reliability, reproduce, report and plot, on a small store of real runs."""
+"""compare, leaderboard, reliability, reproduce, report and plot, on a small store of real runs."""
 
 import json
 import re
@@ -10,7 +10,6 @@ import pytest
 import sociometer as sm
 from sociometer.cli.main import run_command
 from sociometer.instruments.sesi.items import bundled
-from sociometer.results.profile import profile_of
 
 SUBJECTS = ("baseline/random", "baseline/oracle", "baseline/first")
 
@@ -58,11 +57,8 @@ def test_compare_says_who_is_better_and_gates_on_worse(call):
     ("words", "told"),
     [
         ("sesi --reliability --fail-if worse", "--fail-if"), ("sesi --reliability --margin 3", "--margin"),
-        ("--profile baseline/random --fail-unless no-worse --margin 1", "--margin"),
-        ("--profile baseline/random --reliability", "--reliability"), ("--profile baseline/random --task x", "--task"),
-        ("--profile baseline/random --measure accuracy", "--measure"), ("sesi --level 0.8", "--level"),
-        ("sesi --level 7", "between 0.5 and 1"), ("sesi --level nan", "not a finite number"),
-        ("sesi --measure trapped --fail-if worse", "--measure"), ("--profile=", "unknown subject ''"),
+        ("sesi --level 0.8", "--level"), ("sesi --level 7", "between 0.5 and 1"),
+        ("sesi --level nan", "not a finite number"), ("sesi --measure trapped --fail-if worse", "--measure"),
     ],
 )  # fmt: skip
 def test_an_option_of_compare_that_has_no_effect_is_refused(call, words, told):
@@ -218,10 +214,6 @@ def test_failing_selectively_pays_nowhere(tmp_path, capsys):
     said = capsys.readouterr().out
     assert "No clear difference: picky is " in said and "without the 96 failed items" in said
     assert run_command(["compare", first, run.id, "--store", str(path), "--fail-if", "worse"]) == 1
-    profile = profile_of("picky", [run])
-    assert profile.sentence.endswith(
-        "on 0 of 1 measure with enough items for an interval; failed episodes leave 1 more open."
-    )
 
 
 def test_a_model_is_planned_beside_stored_runs_without_a_subject(tmp_path, openai_server, capsys):
@@ -467,17 +459,6 @@ def test_a_report_with_official_items_says_so_once_and_how_to_leave_them_out(tmp
         assert told.count("has official items of sesi word for word") == told.count("--evidence 0 leaves") == times
 
 
-def test_profile_shows_one_subject_over_all_instruments(call):
-    code, text = call("compare", "--profile", "baseline/first")
-    assert code == 0
-    assert "seceu" in text and "sesi" in text
-    assert len(json.loads(call("compare", "--profile", "baseline/first", "--json")[1])["profile"]) == 2
-    assert (
-        "unknown subject 'baseline/frist'; did you mean 'baseline/first'?"
-        in call("compare", "--profile", "baseline/frist")[1]
-    )
-
-
 def test_twins_are_one_scene_wherever_too_few_are_told(tmp_path, capsys):
     path = ["--store", str(tmp_path / "few.db")]
     for model in ("first", "random"):
@@ -536,8 +517,6 @@ def test_a_later_smaller_run_does_not_take_the_place_of_a_fuller_one(tmp_path, c
     assert json.loads(captured.out)["rankings"][0]["standings"][0]["items"] == 30
     assert "sesi: using each subject's run with the most items: baseline/first sesi-" in captured.err
     assert "(30 bundled items)" in captured.err
-    assert run_command(["compare", "--profile", "baseline/first", "--store", path, "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["profile"][0]["items"] == 30
 
 
 def test_report_writes_one_page_about_all_runs(call, tmp_path):

@@ -716,7 +716,7 @@ def test_a_server_that_refuses_connections_is_said_at_once_and_leaves_no_run(cli
     "words",
     [
         ("show", "last"), ("resume", "last"), ("store", "rescore", "last"), ("export", "last", "--to", "x.jsonl"),
-        ("compare", "a", "b"), ("compare", "sesi"), ("compare", "--profile", "a"), ("compare", "--reliability", "sesi"),
+        ("compare", "a", "b"), ("compare", "sesi"), ("compare", "--reliability", "sesi"),
         ("report",), ("report", "--figure", "list"), ("sesi", "analyse", "some"), ("sesi", "analyse", "last"),
     ],
 )  # fmt: skip

@@ -578,7 +578,6 @@ def test_a_paper_without_runs_says_how_to_play_its_items(tmp_path, capsys):
 def test_what_compare_writes_to_a_folder_is_named_in_its_help(store, tmp_path, capsys):
     at = ["--store", str(store), "--to"]
     assert run_command(["compare", "seceu", *at, str(tmp_path / "ranks")]) == 0
-    assert run_command(["compare", "--profile", "baseline/random", *at, str(tmp_path / "profile")]) == 0
     assert run_command(["compare", "--reliability", "seceu", *at, str(tmp_path / "items")]) == 0
     capsys.readouterr()
     assert run_command(["help", "compare"]) == 0

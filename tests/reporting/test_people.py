@@ -352,8 +352,3 @@ def test_where_neither_has_any_no_difference_is_drawn(tmp_path):
     drawn = html.partition('<article class="verdict"')[2].partition("<details>")[0]
     assert "Evenness of the allocations" in drawn and "Answers without an allocation" not in drawn
     assert "Answers without an allocation" in html
-
-
-def test_people_are_plural_in_a_profile_as_in_compare(studied, capsys):
-    assert run_command(["compare", "--profile", "spring", "--store", str(studied)]) == 0
-    assert "people (spring, n = 12, 1 excluded) are better than chance on " in " ".join(capsys.readouterr().out.split())

@@ -11,7 +11,7 @@ from sociometer.core.measure import Measure, Summary
 from sociometer.results.ceiling import end_of
 from sociometer.results.comparison import compare
 from sociometer.results.comparison_tables import verdict_sentences
-from sociometer.results.profile import Profile, ends_sentences, profile_lines
+from sociometer.results.profile import ends_sentences, profile_lines
 from sociometer.results.summaries import finding
 from sociometer.results.verdicts import Terms
 from sociometer.statistics.measures import grouped_measures
@@ -53,13 +53,6 @@ def right(count, of):
 )
 def test_an_end_needs_a_narrow_interval_and_items_that_show_no_better_model(values, reached):
     assert end(values) == reached
-
-
-def test_a_profile_says_what_too_few_items_cannot_tell():
-    runs = [played("A", right(20, 20)), played("A", right(12, 40))]
-    profile = Profile("A", profile_lines(runs), {run.run: "bundled" for run in runs})
-    said = ["too few items to tell it from the best value", "too few items to tell it from chance"]
-    assert [row[-1] for row in profile.table.rows] == said
 
 
 def test_failures_count_at_their_worst():
@@ -167,7 +160,7 @@ def test_two_runs_at_chance_overall_may_differ_on_groups():
     assert str(found).startswith("B and A are both at chance overall, where this test does not separate models: ")
 
 
-def test_a_report_and_a_profile_do_not_count_such_tests_as_equality():
+def test_a_report_does_not_count_such_tests_as_equality():
     lines = profile_lines([played("A", right(40, 40)), played("B", right(39, 40))])
     assert ends_sentences(lines)[0] == ("At the top: tact/questions, which cannot show whether such models are equal.")
     assert not ends_sentences(profile_lines([played("A", right(40, 40)), played("B", right(25, 40))]))

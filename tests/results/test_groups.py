@@ -244,8 +244,6 @@ def test_no_single_participant_is_people(studied, capsys):
     assert run_command(["report", *at, "--to", str(studied.parent / "r.html")]) == 0
     page = (studied.parent / "r.html").read_text()
     assert "people (spring, n\u00a0=\u00a012)" in page and ">human<" not in page
-    assert run_command(["compare", "--profile", "spring", *at]) == 0
-    assert "people (spring" in capsys.readouterr().out
 
 
 def test_a_study_that_cannot_be_read_stops_nothing_else(studied, tmp_path, capsys):

@@ -1,12 +1,9 @@
-"""The search finds the same with its copy of the texts, without it, and whatever happened to the copy."""
+"""The search finds the episodes that have the words, whatever their language, and reads stores of version 0.3."""
 
 import asyncio
 import random
-import shutil
 import sqlite3
-import subprocess
-import sys
-from contextlib import closing, suppress
+from contextlib import closing
 from hashlib import blake2b
 
 import msgspec
@@ -69,7 +66,7 @@ def with_words(texts, words):
     return [place for place, text in texts if all(word in searching.searchable(text) for word in wanted)]
 
 
-def test_random_texts_in_many_languages_are_found_as_without_the_copy(place, monkeypatch):
+def test_random_texts_in_many_languages_are_found(place, monkeypatch):
     lots = random.Random(63)
     with Store(place) as store:
         run, other = new_run(store), new_run(store, "other")
@@ -89,12 +86,6 @@ def test_random_texts_in_many_languages_are_found_as_without_the_copy(place, mon
         assert found == [with_words(texts, words) for words in searches]
         assert 0 < sum(map(bool, found)) < len(found)
 
-        def none(*_):
-            raise StoreError("none")
-
-        monkeypatch.setattr(store.search, "_update", none)
-        assert [store.search.found(run, TASK, words) for words in searches] == found
-
 
 def test_what_is_stored_later_is_found_and_what_is_replaced_is_not(place):
     with Store(place) as store:
@@ -106,49 +97,6 @@ def test_what_is_stored_later_is_found_and_what_is_replaced_is_not(place):
             add(another, run, 1, "question", ["Heron"])
         assert store.search.found(run, TASK, "heron") == [("i1", 0)]
         assert store.search.found(run, TASK, "question") == [("i1", 0), ("i4", 0)]
-
-
-def copied(store):
-    return {run for (run,) in store.reader.execute("SELECT DISTINCT run FROM searched").fetchall()}
-
-
-def test_the_texts_of_a_deleted_run_are_gone(place):
-    with Store(place) as store:
-        run, kept = new_run(store), new_run(store, "kept")
-        add(store, run, 0, "heron", ["said"])
-        add(store, kept, 0, "swan", ["said"])
-        assert store.search.found(run, TASK, "heron") and store.search.found(kept, TASK, "swan")
-        assert copied(store) == {run, kept}
-        store.runs.delete(run, with_replies=True)
-        assert copied(store) == {kept}
-        assert store.search.found(kept, TASK, "swan") == [("i0", 0)]
-
-
-def test_a_store_of_an_earlier_version_is_read_searched_and_written(place):
-    with Store(place) as store:
-        run = new_run(store)
-        add(store, run, 0, "heron", [])
-        store.writer.queue(lambda batch: batch.execute("DROP TABLE searched"))
-    with Store(place) as store:
-        assert store.runs.get(run).id == run
-        assert store.search.found(run, TASK, "heron") == [("i0", 0)]
-        assert copied(store) == {run}
-        store.writer.queue(lambda batch: batch.execute("DROP TABLE searched"))
-    with Store(place) as store:
-        store.runs.delete(run)
-        assert not list(store.runs.all())
-
-
-def test_a_copy_that_cannot_be_written_does_not_stop_the_search(tmp_path, monkeypatch):
-    monkeypatch.setattr("sociometer.store.sqlite.BUSY_SECONDS", 0.05)
-    with Store(tmp_path / "s.db") as store:
-        run = new_run(store)
-        add(store, run, 0, "heron", [])
-        assert store.search.found(run, TASK, "heron")
-        add(store, run, 1, "heron", [])
-        with closing(sqlite3.connect(store.path, isolation_level=None)) as locked:
-            locked.execute("BEGIN IMMEDIATE")
-            assert store.search.found(run, TASK, "heron") == [("i0", 0), ("i1", 0)]
 
 
 def test_a_read_only_database_is_searched(postgres):
@@ -163,53 +111,36 @@ def test_a_read_only_database_is_searched(postgres):
         assert store.search.found(run, TASK, "heron") == [("i0", 0)]
 
 
-def test_a_damaged_copy_does_not_stop_the_search(tmp_path):
+COPY = """CREATE TABLE searched (
+  run TEXT NOT NULL,
+  task TEXT NOT NULL,
+  position INTEGER NOT NULL,
+  repeat INTEGER NOT NULL,
+  item TEXT NOT NULL,
+  created REAL NOT NULL,
+  body BLOB NOT NULL,
+  PRIMARY KEY (run, task, position, repeat, item, created)
+)"""
+
+
+def tables(store):
+    return {name for (name,) in store.reader.execute("SELECT name FROM sqlite_master").fetchall()}
+
+
+def test_the_copy_of_the_texts_in_a_store_of_version_0_3_is_ignored_and_dropped(tmp_path):
     path = tmp_path / "s.db"
     with Store(path) as store:
         run = new_run(store)
-        texts = [add(store, run, number, f"number {number} " + "heron " * 300, ["said"]) for number in range(30)]
-        assert len(store.search.found(run, TASK, "heron")) == 30
+        add(store, run, 0, "heron", [])
     with closing(sqlite3.connect(path)) as file:
-        file.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        (size,) = file.execute("PRAGMA page_size").fetchone()
-        (root,) = file.execute("SELECT rootpage FROM sqlite_master WHERE name = 'searched'").fetchone()
-    with path.open("r+b") as file:
-        file.seek((root - 1) * size)
-        file.write(random.Random(1).randbytes(size))
+        file.execute(COPY)
+        file.execute("INSERT INTO searched VALUES (?, ?, 0, 0, 'i0', 0, 'words of somebody who withdrew')", (run, TASK))
+        file.commit()
     with Store(path) as store:
-        for words in ("heron", "1", "number said"):
-            assert store.search.found(run, TASK, words) == with_words(texts, words)
-
-
-SEARCHING = """
-import sys
-from sociometer.store import database
-from sociometer.store.store import Store
-database._AT_ONCE = 5
-with Store(sys.argv[1]) as store:
-    print(len(store.search.found(sys.argv[2], "post", "heron")), flush=True)
-"""
-
-
-def test_a_search_that_is_killed_and_two_at_once_leave_a_whole_copy(tmp_path):
-    path = tmp_path / "s.db"
+        assert store.search.found(run, TASK, "heron") == [("i0", 0)] and "searched" in tables(store)
+        add(store, run, 1, "heron", [])
     with Store(path) as store:
-        run = new_run(store)
-        for number in range(60):
-            add(store, run, number, f"heron {number}", ["said"])
-    for wait in (0.3, 0.6, 0.9):
-        killed = subprocess.Popen([sys.executable, "-c", SEARCHING, str(path), run], stdout=subprocess.PIPE)
-        with suppress(subprocess.TimeoutExpired):
-            killed.wait(wait)
-        killed.kill()
-        killed.communicate()
-    both = [
-        subprocess.Popen([sys.executable, "-c", SEARCHING, str(path), run], stdout=subprocess.PIPE) for _ in range(2)
-    ]
-    assert [one.communicate()[0] for one in both] == [b"60\n", b"60\n"]
-    copied = shutil.copytree(tmp_path, tmp_path.with_name(tmp_path.name + "-copy"))
-    with Store(copied / "s.db") as store:
-        assert len(store.search.found(run, TASK, "heron said")) == 60
+        assert store.search.found(run, TASK, "heron") == [("i0", 0), ("i1", 0)] and "searched" not in tables(store)
 
 
 def test_a_damaged_episode_is_an_error_as_it_was(tmp_path):

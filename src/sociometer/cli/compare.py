@@ -1,44 +1,25 @@
-"""`sociometer compare`: two runs with a verdict, several with their ranks, one subject over all instruments."""
+"""`sociometer compare`: two runs with a verdict, several with their ranks."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 
 import click
 
 from sociometer.cli.options import margin_of, open_stored, store_option, terms_options, told
 from sociometer.cli.output import SCREEN, Display, TableCommand, display_options, option, print_text
-from sociometer.core.errors import ExitCode, NotFound, UsageError, hint, unknown
+from sociometer.core.errors import ExitCode, UsageError, hint
 from sociometer.core.words import grouped
-from sociometer.engine.engine import Engine
 from sociometer.engine.run_options import chosen_items
 from sociometer.instruments import cards, load
 from sociometer.reporting.progress import track, working
-from sociometer.results.choice import EVERY, ChosenRuns, choose_by_words, choose_runs
+from sociometer.results.choice import EVERY, ChosenRuns, choose_by_words
 from sociometer.results.comparison_tables import ordered, overall_rows, pair_tables, pairs_table, verdict_sentences
-from sociometer.results.groups import study_run
 from sociometer.results.leaderboard import leaderboard_table, left_out_text, raw_ranks
-from sociometer.results.profile import profile_of
 from sociometer.results.reliability import reliabilities, reliability_tables
 from sociometer.results.runs import beside_people, compare_runs, gate, rank_runs
 from sociometer.results.verdicts import Comparison, Terms
 from sociometer.results.wording import FAMILIES, comparison_table, raw_comparisons
 from sociometer.store.place import StorePlace
 from sociometer.store.stored_run import StoredRun
-
-
-def _show_profile(engine: Engine, subject: str, display: Display) -> None:
-    """Print one subject's results on every instrument."""
-    subjects = {record.subject for record in engine.store.runs.all() if record.subject}
-    if people := study_run(engine.store, subject, load):
-        found = profile_of(people.subject, [people])
-    else:
-        if subject not in subjects:
-            with suppress(NotFound):
-                subject = engine.store.runs.get(subject).subject
-        if subject not in subjects:
-            raise unknown("subject", subject, subjects, f"Run '{hint('runs')}' to see the subjects.")
-        found = profile_of(subject, told(choose_runs(engine.store, load, subject=subject)).runs)
-    display.show([found.table], finding=found.sentence, data={"subject": found.subject, "profile": found.lines})
 
 
 def show_ranking(chosen: ChosenRuns, task: str, measure: str, display: Display) -> None:
@@ -87,7 +68,6 @@ _NO_WORSE = "Condition for exit code 0: the data rule out a loss of --margin on 
 
 def _compare(
     words: tuple[str, ...],
-    profile: str | None,
     reliability: bool,
     task: str,
     measure: str,
@@ -100,9 +80,6 @@ def _compare(
 ) -> int:
     terms, other_level = Terms(level, margin_of(margin)), level != Terms().level
     of_pairs = {"--margin": margin, "--level": other_level, "--fail-if": fail_if, "--fail-unless": fail_unless}
-    if profile is not None:
-        given = {"RUN": words, "--reliability": reliability, "--task": task, "--measure": measure}
-        _refuse("with --profile, which shows one subject over all its runs", given | of_pairs)
     if reliability:
         _refuse("with --reliability", of_pairs)
     if fail_if and fail_unless:
@@ -112,9 +89,6 @@ def _compare(
     if by_pair:
         _refuse("with --margin, --fail-if or --fail-unless", {"--measure": measure})
     with open_stored(store) as engine:
-        if profile is not None:
-            _show_profile(engine, profile, display)
-            return int(ExitCode.OK)
         chosen = told(choose_by_words(engine.store, load, cards(), words, one_kind=True))
         if reliability:
             _show_reliability(chosen, task, measure, display)
@@ -193,7 +167,6 @@ command = TableCommand(
         *terms_options(),
         option("--fail-if", _GATE, type=click.Choice(["worse"])),
         option("--fail-unless", _NO_WORSE, type=click.Choice(["no-worse"])),
-        option("--profile", "Show one subject over all instruments.", metavar="SUBJECT"),
         option("--reliability", "Show the reliability of the scores instead.", is_flag=True),
         store_option(),
         *display_options(),
@@ -202,5 +175,5 @@ command = TableCommand(
     " id, a name, a subject (its label or model) or 'last'. An INSTRUMENT or 'all' ranks each subject's run with the"
     " most items. Beside the people of a study, each run is compared with them; with --margin, --fail-if or"
     " --fail-unless, each later run with the first. --to FOLDER writes one file with every number: comparisons.csv,"
-    " leaderboard.csv (ranks), profile.csv or items.csv (--reliability); --to FILE.csv names it yourself.",
+    " leaderboard.csv (ranks) or items.csv (--reliability); --to FILE.csv names it yourself.",
 )

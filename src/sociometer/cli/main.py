@@ -21,7 +21,7 @@ GROUPS = {
         "plan": "Show what a run would ask, cost and detect; nothing is sent.",
         "runs": "List the stored runs.",
         "show": "Show one run, or one item of it turn by turn.",
-        "compare": "Compare two runs, rank several, or profile one subject.",
+        "compare": "Compare two runs, or rank several.",
         "report": "Write one page about runs, or one of its figures.",
         "view": "Show runs in the browser, also while they play.",
     },

@@ -4,20 +4,14 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import Struct, structs
 
-from sociometer.core.measure import Case, Interval, Measure, Table
+from sociometer.core.measure import Case, Interval, Measure
 from sociometer.core.task import AnyRun
-from sociometer.core.words import counted, first_of, grouped, sentence, verb_of
+from sociometer.core.words import first_of, grouped, sentence
 from sociometer.results.candidates import item_sets
 from sociometer.results.ceiling import End, end_of
 from sociometer.results.measured import room_sentences
 from sociometer.statistics.distributions import normal_quantile
-from sociometer.statistics.formatting import chance_of, failed_range, interval_text, number, other_stand_ins
-from sociometer.store.stored_run import StoredRun
-
-_COLUMNS = (
-    "instrument", "task", "measure", "value", "95 % interval", "chance", "people", "items",
-    "unreadable replies", "errors", "note",
-)  # fmt: skip
+from sociometer.statistics.formatting import chance_of, failed_range
 
 
 class ProfileLine(Struct, frozen=True):
@@ -121,52 +115,6 @@ def profile_lines(runs: Sequence[AnyRun]) -> tuple[ProfileLine, ...]:
     return tuple(found)
 
 
-class Profile(Struct, frozen=True):
-    """The primary measures of one subject over the instruments that it took."""
-
-    subject: str
-    lines: tuple[ProfileLine, ...]
-    whose_items: dict[str, str]
-    """Whose items each run has: bundled, official or somebody's own."""
-
-    @property
-    def sentence(self) -> str:
-        """The number of measures on which the subject is clearly above chance."""
-        known = [line for line in self.lines if line.chance is not None and line.value is not None]
-        able = [line for line in known if line.interval is not None and not line.interval.too_few]
-        above = sum(line.against(line.chance, len(able)) == 1 for line in able)
-        if not able:
-            return f"{self.subject}: {counted(len(self.lines), 'measure')}, none with enough items for an interval."
-        without = (structs.replace(line, errors=0, cases=()) for line in able)
-        unsure = sum(line.against(line.chance, len(able)) == 1 for line in without) - above
-        could = f"; failed episodes leave {unsure} more open" if unsure > 0 else ""
-        better = f"{self.subject} {verb_of(self.subject)} better than chance"
-        said = f"{better} on {above} of {counted(len(able), 'measure')} with enough items for an interval{could}."
-        return " ".join([said, *ends_sentences(self.lines)])
-
-    @property
-    def table(self) -> Table:
-        """One row for each measure."""
-        rows = tuple(
-            (
-                line.instrument, line.task, line.measure_title, number(line.value, line.unit, interval=line.interval),
-                interval_text(line.interval, line.unit, cluster=line.cluster), number(line.chance, line.unit),
-                number(line.human, line.unit), line.items, line.unreadable, line.errors, self._remarks(line),
-            )
-            for line in self.lines
-        )  # fmt: skip
-        return Table("profile", f"Profile of {self.subject}", _COLUMNS, rows, details=("task",))
-
-    def _remarks(self, line: ProfileLine) -> str:
-        whose = self.whose_items[line.run]
-        played = [line.item_set or f"{whose} items"] if whose != "bundled" else []
-        stand_ins = [f"stand-in: {name}" for name in other_stand_ins(line.stand_ins)]
-        few = f"too few items to tell it from {'chance' if line.end and line.end.at == 'chance' else 'the best value'}"
-        end = "" if line.end is None else line.end.words if line.end.sure else few
-        said = [text for text in (line.note, line.with_failed, end) if text]
-        return "; ".join([*played, *stand_ins, *said])
-
-
 def ends_sentences(lines: Sequence[ProfileLine], titles: Mapping[tuple[str, str], str] | None = None) -> list[str]:
     """The tests that do not show that models are equal: all are at the top, or the intervals of all include chance."""
     known, scored = titles or {}, [line for line in lines if line.value is not None]
@@ -183,9 +131,3 @@ def ends_sentences(lines: Sequence[ProfileLine], titles: Mapping[tuple[str, str]
         for words, of in sorted(names.items())
     ]
     return [*said, *room_sentences((end.at, "/".join(test)) for test, end in whole.items())]
-
-
-def profile_of(subject: str, runs: Sequence[StoredRun]) -> Profile:
-    """The profile of a subject from its runs."""
-    lines = profile_lines([run.summarised(task) for run in runs for task in run.tasks])
-    return Profile(subject, lines, {run.id: run.manifest.whose_items for run in runs})

@@ -80,8 +80,6 @@ class Database(Protocol):
 
     remote: bool
     """Whether each statement takes a trip over the network."""
-    contains: str
-    """The condition that the bytes in `body` have these in them."""
 
     def connect(self, *, writable: bool = True) -> Connection:
         """A connection; a writable one updates the schema, and creates it if there is none."""
@@ -163,15 +161,15 @@ SCHEMA = 8
 _TABLES = Path(__file__).parent / "schema.sql"
 
 
-ADDED = "searched"
-"""The table that stores of earlier versions do not have."""
+GONE = ("searched",)
+"""Tables of version 0.3 without a use: they are not read, and dropped when the store is opened for writing."""
 
 
-def create(execute: Callable[[str], object], only: str = "") -> None:
-    """Create the tables of an empty store, or `only` one, inside a transaction; the statements are those of SQLite."""
+def create(execute: Callable[[str], object]) -> None:
+    """Create the tables of an empty store inside a transaction; the statements are those of SQLite."""
     without_comments = re.sub(r"--[^\n]*", "", _TABLES.read_text(encoding="utf-8"))
     for statement in without_comments.split(";"):
-        if statement.strip() and (not only or f"TABLE {only} " in statement):
+        if statement.strip():
             execute(statement)
 
 

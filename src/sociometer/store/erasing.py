@@ -169,7 +169,6 @@ def _erase_runs(
         for table in TABLES_OF_A_RUN:
             connection.execute(f"DELETE FROM {table} WHERE run = ?", (one,))  # noqa: S608
         connection.execute("DELETE FROM run WHERE id = ?", (one,))
-    connection.execute("DELETE FROM searched")
     shared = _needed(connection, texts)
     for text in sorted(texts - shared):
         connection.execute("DELETE FROM text WHERE hash = ?", (text,))

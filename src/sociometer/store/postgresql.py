@@ -71,7 +71,6 @@ class PostgresDatabase:
     """The database, opened by each connection for itself."""
 
     remote = True
-    contains = "position(?::bytea IN body) > 0"
 
     def __init__(self, place: StoreUrl) -> None:
         self.place = place
@@ -154,7 +153,7 @@ class PostgresDatabase:
             raise StoreError(f"{self.place}: a stored record is damaged or from another version ({error}).") from error
 
     def _create_tables(self, connection: "PostgresConnection") -> None:
-        while not _schema(connection) or _lacks(connection):
+        while not _schema(connection) or _unused(connection):
             with suppress(database.LostConnection), database.transaction(self, connection):
                 connection.execute("SELECT pg_advisory_xact_lock(?::int, 0)", (_LOCKS,))
                 # Another process may have created the tables while this one waited for the lock. Only a command that
@@ -164,19 +163,19 @@ class PostgresDatabase:
                     database.create(connection.define)
                     _keep_no_samples(connection)
                     connection.execute(f"INSERT INTO {_SCHEMA} VALUES (?)", (database.SCHEMA,))  # noqa: S608
-                elif _lacks(connection):
-                    database.create(connection.define, database.ADDED)
-                    _keep_no_samples(connection, (database.ADDED,))
+                for table in _unused(connection):
+                    connection.execute(f"DROP TABLE IF EXISTS {table}")
 
 
-def _lacks(connection: "PostgresConnection") -> bool:
-    """Whether the store is of an earlier version, without a table that is there now."""
-    return (connection.execute("SELECT to_regclass(?)", (database.ADDED,)).fetchone() or (None,))[0] is None
+def _unused(connection: "PostgresConnection") -> list[str]:
+    """The tables of an earlier version that this one does not use."""
+    known = (connection.execute("SELECT to_regclass(?)", (name,)).fetchone() for name in database.GONE)
+    return [name for name, row in zip(database.GONE, known, strict=True) if row and row[0]]
 
 
-def _keep_no_samples(connection: "PostgresConnection", tables: Sequence[str] = _TABLES) -> None:
+def _keep_no_samples(connection: "PostgresConnection") -> None:
     """Keep the server from copying values into its statistics, where an erased person's words would stay."""
-    for table in tables:
+    for table in _TABLES:
         rows = connection.execute(
             "SELECT attname FROM pg_attribute WHERE attrelid = ?::regclass AND attnum > 0", (table,)
         )
@@ -287,15 +286,20 @@ def _require_ours(connection: PostgresConnection, place: StoreUrl) -> None:
     """
     if "pg_catalog" in connection.execute("SHOW search_path").fetchone()[0]:  # type: ignore[index]
         raise StoreError(f"{place}: the search path of this database names pg_catalog; use another database.")
-    found = frozenset(connection.execute(_DEFINITIONS))
+    found = _definitions(connection)
     database.require_known(place, present := _schema(connection))
     if found and not present:
         raise StoreError(f"{place}: the database has tables of another program; create one for the store.")
     ours = _our_definitions()
     if present and not found:  # another process made the tables after the first look
-        found = frozenset(connection.execute(_DEFINITIONS))
-    if present and found not in (ours, {one for one in ours if one[0] != database.ADDED}):
+        found = _definitions(connection)
+    if present and found != ours:
         raise StoreError(f"{place}: the tables are not those of a store; name another database with --store.")
+
+
+def _definitions(connection: PostgresConnection) -> frozenset[tuple[Any, ...]]:
+    """The definitions of the tables that are in use."""
+    return frozenset(one for one in connection.execute(_DEFINITIONS) if one[0] not in database.GONE)
 
 
 @cache

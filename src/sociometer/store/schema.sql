@@ -109,18 +109,6 @@ CREATE TABLE score (
   PRIMARY KEY (run, task, item, repeat)
 ) WITHOUT ROWID;
 
--- A copy of the texts of episodes in small letters, which a search makes and reads.
-CREATE TABLE searched (
-  run TEXT NOT NULL,
-  task TEXT NOT NULL,
-  position INTEGER NOT NULL,
-  repeat INTEGER NOT NULL,
-  item TEXT NOT NULL,
-  created REAL NOT NULL,
-  body BLOB NOT NULL,
-  PRIMARY KEY (run, task, position, repeat, item, created)
-);
-
 CREATE TABLE summary (
   run TEXT NOT NULL REFERENCES run (id) ON DELETE CASCADE,
   task TEXT NOT NULL,

@@ -16,7 +16,7 @@ import msgspec
 
 from sociometer.core.errors import Busy, StoreError, hint
 from sociometer.core.sheets import folder_for
-from sociometer.store.database import ADDED, SCHEMA, Connection, StoreTable, create, marks, require_known, transaction
+from sociometer.store.database import GONE, SCHEMA, Connection, StoreTable, create, marks, require_known, transaction
 from sociometer.store.place import default_path
 
 BUSY_SECONDS = 120
@@ -29,7 +29,6 @@ class SqliteDatabase:
     """The file, opened by each connection for itself."""
 
     remote = False
-    contains = "has(body, ?)"
 
     def __init__(self, path: Path) -> None:
         self.place = path
@@ -116,15 +115,15 @@ class SqliteDatabase:
             raise StoreError(f"{self.place}: the tables are not those of a store; name another file with --store.")
 
     def _create_tables(self, connection: sqlite3.Connection) -> None:
-        if _schema(connection) == SCHEMA and not _lacks(connection):
+        if _schema(connection) == SCHEMA and not _unused(connection):
             return
         with transaction(self, connection):
             # Another process may have created the tables while this one waited for the lock.
             if not _schema(connection):
                 create(connection.execute)
                 connection.execute(f"PRAGMA user_version = {SCHEMA}")
-            elif _lacks(connection):
-                create(connection.execute, ADDED)
+            for table in _unused(connection):
+                connection.execute(f"DROP TABLE {table}")
 
 
 _LARGEST_ROW = (1 << 27) + 1024
@@ -132,13 +131,14 @@ _DEFINITIONS = "SELECT type, name, sql FROM sqlite_master WHERE name NOT LIKE 's
 
 
 def _definitions(connection: sqlite3.Connection) -> frozenset[tuple[str, str, str]]:
-    """The definitions of the tables, with the one that an old store lacks."""
-    found = frozenset(connection.execute(_DEFINITIONS))
-    return found | {one for one in _our_definitions() if found and one[1] == ADDED and _lacks(connection)}
+    """The definitions of the tables that are in use."""
+    return frozenset(one for one in connection.execute(_DEFINITIONS) if one[1] not in GONE)
 
 
-def _lacks(connection: sqlite3.Connection) -> bool:
-    return connection.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (ADDED,)).fetchone() is None
+def _unused(connection: sqlite3.Connection) -> list[str]:
+    """The tables of an earlier version that this one does not use."""
+    tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    return [name for name in GONE if name in tables]
 
 
 @cache
@@ -163,7 +163,6 @@ def open_file(path: Path, *, writable: bool) -> sqlite3.Connection:
     # A row of a forged file must not fill the memory.
     connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LARGEST_ROW)
     # A damaged text must not end the reading of all rows; its checksum tells that it is damaged.
-    connection.create_function("has", 2, lambda body, word: isinstance(body, bytes) and word in body)
     connection.text_factory = lambda text: text.decode("utf-8", "replace")
     if not writable:
         connection.execute("PRAGMA query_only = ON")
