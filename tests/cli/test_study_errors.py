@@ -5,17 +5,24 @@ import pytest
 from sociometer.cli.main import run_command
 from sociometer.store.studies import StudyBook, book_path
 
-MODELS = ("--model", "baseline/first", "--model", "baseline/random", "--role", "sentiment=baseline/first")
-TALKS = ("sage", "--task", "talk", *MODELS, "--distress", "Call 112.", "--contact", "A. Person")
+TALKS = """person,talk,model,turn,role,text,feeling
+p1,a,m-1,1,person,My neighbour's dog barks.,30
+p1,a,m-1,1,model,That sounds tiring.,45
+p1,b,m-2,1,person,My neighbour's dog barks.,30
+p1,b,m-2,1,model,Call the police.,25
+"""
 
 
 @pytest.fixture(scope="module")
 def store(tmp_path_factory):
     """A study that nobody has joined, one with a person, one of two instruments, and one of talks."""
     path = tmp_path_factory.mktemp("errors") / "s.db"
-    made = {"empty": ("sesi",), "spring": ("sesi",), "both": ("sesi", "seceu"), "talks": TALKS}
+    made = {"empty": ("sesi",), "spring": ("sesi",), "both": ("sesi", "seceu")}
     for name, options in made.items():
         assert run_command(["study", "create", *options, "--name", name, "--store", str(path)]) == 0
+    talks = path.with_name("talks.csv")
+    talks.write_text(TALKS)
+    assert run_command(["sage", "import", "--people", str(talks), "--store", str(path)]) == 0
     book = StudyBook(book_path(path))
     person, _ = book.join(book.study("spring"), {})
     book.close()

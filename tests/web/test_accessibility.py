@@ -8,7 +8,7 @@ from accessibility import axe_source, findings
 from looking import MODES, WIDTHS, look
 from open_study import OpenStudy
 from selenium.webdriver.common.by import By
-from test_study_in_browser import WITH_A_MODEL, fill, send
+from test_study_in_browser import fill, send
 from test_view_in_browser import pages, shown_page  # noqa: F401  (a fixture)
 
 pytestmark = pytest.mark.slow
@@ -51,11 +51,10 @@ def test_the_pages_of_view(shown_page, served, stored, axe, language):  # noqa: 
         check(shown_page, axe, path)
 
 
-SIMULATED = ("--role", "simulator=baseline/random")
 CASES = {
     "points": ["seceu", "--limit", "2", "--language", "zh", "--ask", "年龄", "--shows", "score", "--attention", "1"],
     "choice": ["sesi", "--limit", "1", "--consent", "Agree to this."],
-    "talk": ["sage", *SIMULATED, "--limit", "1", "--set", "turns=2"],
+    "blackjack": ["egosocial", "--task", "blackjack", "--limit", "1"],
     "battery": [
         "sesi",
         "seceu",
@@ -75,7 +74,6 @@ CASES = {
         "zh",
     ],
     "numbers": ["egosocial", "--task", "numbers", "--limit", "1", "--set", "rounds=2"],
-    "feelings": ["sage", *WITH_A_MODEL],
 }
 
 
@@ -97,7 +95,7 @@ def test_the_pages_of_a_study(browser, axe, tmp_path, case):
         for number in range(40):
             if "/end" in browser.current_url and "/after" not in browser.page_source:
                 break
-            if number < 4 or "check" in browser.page_source or "/after" in browser.page_source or case == "feelings":
+            if number < 4 or "check" in browser.page_source or "/after" in browser.page_source:
                 check(browser, axe, f"question {number}")
             fill(browser)
             send(browser, ".answer")

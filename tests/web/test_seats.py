@@ -96,8 +96,8 @@ def test_nobody_waits_for_a_file_that_another_process_has_locked(tmp_path):
         assert [one.question for one in opened.book.timings("spring")] == [0]
 
 
-def test_who_leaves_and_comes_back_has_the_requests_for_all_questions(tmp_path):
-    with OpenStudy(tmp_path / "s.db", "sesi", "--limit", "3", "--max-requests", "3") as opened:
+def test_who_leaves_and_comes_back_is_asked_every_question_once(tmp_path):
+    with OpenStudy(tmp_path / "s.db", "sesi", "--limit", "3") as opened:
         person, seats = opened.person().join(), opened.served.app[SEATS]
         while person.answer():
             assert person.page().status == 200, "the next question waits for an answer"

@@ -2,11 +2,10 @@
 
 import csv
 import json
-import math
 import random
 import re
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
+from contextlib import closing
 
 import pytest
 from open_study import OpenStudy
@@ -15,8 +14,12 @@ from serving import Client
 
 import sociometer as sm
 from sociometer.cli.main import run_command
+from sociometer.core.config import RunConfig
 from sociometer.core.errors import StoreError, UsageError
-from sociometer.store.studies import book_path, study_lock
+from sociometer.instruments import load
+from sociometer.store.studies import Study, StudyBook, book_path, study_lock
+from sociometer.web.serving import Place
+from sociometer.web.study import serve_study
 
 
 @pytest.fixture
@@ -46,7 +49,6 @@ CASES = {
     "holdem": ["egosocial", "--task", "holdem", "--limit", "1"],
     "trees": ["socialeval", "--task", "goals", "--limit", "1", "--language", "zh"],
     "abilities": ["socialeval", "--task", "abilities", "--limit", "1"],
-    "talk": ["sage", "--role", "simulator=baseline/random", "--limit", "1"],
 }
 
 
@@ -215,35 +217,19 @@ def test_guessing_codes_is_slowed_down(seceu):
     assert guesser.come_back(person.code).status == 429
 
 
-def test_a_study_that_cannot_go_on_says_so_and_goes_on_later(tmp_path, openai_server):
-    from servers.faults import Fault
-
-    role = f"simulator=vllm/m@{openai_server.url}#one"
-    with OpenStudy(tmp_path / "s.db", "sage", "--limit", "1", "--role", role, "--max-requests", "1") as opened:
-        openai_server.fault_of = lambda number: Fault(status=500)
-        person = opened.person().join()
-        person.answer()
-        got = person.get("/take")
-        assert got.status == 503 and "paused" in got.text
-        assert person.get("/take").status == 503
-        (run,) = sm.runs(store=opened.path)
-        assert run.status == "stopped"
-
-
-@pytest.mark.parametrize("model", ["openai/x@http://evil.example/v1#a", "python/os:system"])
-def test_a_role_that_only_the_file_names_is_not_asked(tmp_path, model):
-    from sociometer.core.config import RunConfig
-    from sociometer.core.errors import UsageError
-    from sociometer.store.studies import Study
-    from sociometer.web.study import refuse_unconfirmed
-
-    study = Study("spring", RunConfig(instrument="sage", subject="human", roles={"simulator": model}))
-    for confirmed in ([], [("simulator", "openai/x")]):
-        with pytest.raises(UsageError, match="--role simulator="):
-            refuse_unconfirmed(study, confirmed)
-    refuse_unconfirmed(study, [("simulator", model)])
-    with pytest.raises(UsageError, match="no role 'judge'"):
-        refuse_unconfirmed(study, [("simulator", model), ("judge", "openai/x")])
+@pytest.mark.parametrize(
+    ("config", "model"),
+    [
+        (RunConfig(instrument="sage", subject="openai/x", roles={"participant": "human"}), "openai/x"),
+        (RunConfig(instrument="sage", subject="human", roles={"simulator": "python/os:system"}), "python/os:system"),
+    ],
+)
+def test_a_study_of_version_0_3_that_calls_a_model_is_not_opened(tmp_path, config, model):
+    path = tmp_path / "s.db"
+    with closing(StudyBook(book_path(path))) as book:
+        book.create(Study("spring", config))
+    with pytest.raises(UsageError, match=f"made by version 0.3, calls {model}, and a study never calls a model"):
+        serve_study(path, "spring", load, Place("127.0.0.1", 0, ""), print)
 
 
 def test_a_code_opens_only_the_study_it_belongs_to(shared):
@@ -260,13 +246,13 @@ def test_codes_and_cookies_are_not_in_the_file(shared):
 
 
 def test_what_a_person_writes_is_shown_as_text(tmp_path):
-    with OpenStudy(
-        tmp_path / "s.db", "sage", "--role", "simulator=baseline/random", "--limit", "1", "--ask", "age"
-    ) as opened:
+    with OpenStudy(tmp_path / "s.db", "egosocial", "--task", "blackjack", "--limit", "1", "--ask", "age") as opened:
         person = opened.person(words="<script>alert(1)</script>")
         person.join(**{"about-0": "<b>9</b>"})
-        person.answer()
-        assert "&lt;script&gt;" in person.page().text and "<script>alert" not in person.page().text
+        form = Form(person.page().text, "/take")
+        refused = person.post("/take", {**person.filled(form), **dict.fromkeys(form.numbers, "")})
+        assert refused.status == 400
+        assert "&lt;script&gt;" in refused.text and "<script>alert" not in refused.text
         assert "&lt;b&gt;9" in person.get("/stored").text
 
 
@@ -297,9 +283,10 @@ def test_the_error_about_an_open_study_names_the_study(tmp_path):
 
 
 @pytest.mark.parametrize(("words", "said"), [
-    (["sage"], "no score without a model for 'simulator'"),
+    (["sage"], "'dialogue' is not for people; tasks of sage for people: none."),
     (["sesi", "--task", "recall"], "'recall' is not for people"),
-    (["sage", "--task", "rejudge"], "tasks of sage for people: dialogue, hard-talks, talk"),
+    (["sage", "--task", "talk"], "'talk' is not for people"),
+    (["socialeval", "--task", "utterances"], "tasks of socialeval for people: abilities, goals"),
     (["socialeval", "--task", "inside"], "'inside' is not for people"),
     (["seceu", "--set", "shufle=true"], "unknown setting 'shufle'; did you mean '--set shuffle=true'?"),
     (["sesi", "seceu", "--set", "shufle=true"], "unknown setting 'shufle'; did you mean '--set shuffle=true'?"),
@@ -308,24 +295,6 @@ def test_the_error_about_an_open_study_names_the_study(tmp_path):
 def test_a_study_that_could_give_no_score_is_refused(words, said, tmp_path, capsys):
     assert run_command(["study", "create", *words, "--name", "spring", "--store", str(tmp_path / "s.db")]) == 2
     assert said in capsys.readouterr().err
-
-
-def test_the_minutes_are_said_at_creation_and_before_consent(tmp_path, capsys):
-    with OpenStudy(tmp_path / "s.db", "sesi", "--limit", "6") as opened:
-        assert f"in about {opened.study.minutes} minutes" in capsys.readouterr().out
-        assert f"It takes about {opened.study.minutes} minutes." in opened.person().get(opened.link).text
-        assert 3 <= opened.study.minutes <= 12
-
-
-def test_the_minutes_are_those_of_all_items_with_their_options(tmp_path, capsys):
-    path, seconds = tmp_path / "s.db", 0.0
-    shown = (Path(sm.__file__).parent / "instruments/sesi/people/en/question.md").read_text("utf-8")
-    for episode in sm.run("sesi", model="baseline/random", limit=40, store=path).episodes():
-        item = episode.item
-        text = " ".join((shown.format(situation=item.situation, question=item.question), *item.options))
-        seconds += 12 + 60 * len(text.split()) / 238
-    assert run_command(["study", "create", "sesi", "--name", "spring", "--limit", "40", "--store", str(path)]) == 0
-    assert f"in about {math.ceil(seconds / 60)} minutes" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

@@ -21,11 +21,6 @@ NAMELESS = (
     ".filter((e) => !(e.labels?.length || e.getAttribute('aria-label') || e.textContent.trim()))"
     ".map((e) => e.outerHTML)"
 )
-SIMULATED = ("--role", "simulator=baseline/random")
-WITH_A_MODEL = (
-    "--task", "talk", "--model", "baseline/random", "--set", "turns=4", "--contact", "lab@example.org",
-    "--distress", "Talk to somebody you trust, or call 112.",
-)  # fmt: skip
 CASES = {
     "choice": (["sesi", "--limit", "2"], 390, "light"),
     "points": (["seceu", "--limit", "2", "--language", "zh", "--ask", "年龄", "--shows", "score"], 390, "dark"),
@@ -37,10 +32,6 @@ CASES = {
     "holdem": (["egosocial", "--task", "holdem", "--limit", "1"], 1300, "light"),
     "tree": (["socialeval", "--task", "goals", "--limit", "1", "--language", "zh"], 1300, "dark"),
     "tree, narrow": (["socialeval", "--task", "goals", "--limit", "1"], 390, "light"),
-    "talk": (["sage", *SIMULATED, "--limit", "1", "--language", "zh", "--set", "turns=3"], 390, "light"),
-    "talk, wide": (["sage", *SIMULATED, "--limit", "1", "--set", "turns=3"], 1300, "dark"),
-    "feelings": (["sage", *WITH_A_MODEL, "--language", "zh", "--item", "zh-care-home"], 390, "light"),
-    "feelings, wide": (["sage", *WITH_A_MODEL], 1300, "dark"),
 }
 
 
@@ -130,55 +121,3 @@ def test_the_points_that_are_left_are_counted_and_a_wrong_sum_is_said(browser, t
         assert "must add up to 10" in browser.find_element(By.CSS_SELECTOR, "[role=alert]").text
         fields = browser.find_elements(By.CSS_SELECTOR, "[type=number]")
         assert [field.get_attribute("value") for field in fields] == ["2"] * 4
-
-
-def test_a_talk_is_taken_with_the_keyboard_alone(browser, tmp_path):
-    from selenium.webdriver.common.action_chains import ActionChains
-    from selenium.webdriver.common.keys import Keys
-
-    def press(*keys):
-        ActionChains(browser).send_keys(*keys).perform()
-
-    def go_to(selector):
-        """Presses Tab until an element has the focus that the selector matches."""
-        for _ in range(60):
-            if browser.execute_script("return document.activeElement.matches(arguments[0])", selector):
-                return
-            press(Keys.TAB)
-        raise AssertionError(f"Tab does not reach {selector}")
-
-    def press_and_wait(key):
-        page = browser.find_element(By.TAG_NAME, "html")
-        press(key)
-        WebDriverWait(browser, 30).until(lambda b: b.find_element(By.TAG_NAME, "html") != page)
-        WebDriverWait(browser, 30).until(lambda b: not b.find_elements(By.CSS_SELECTOR, "meta[http-equiv=refresh]"))
-
-    with OpenStudy(tmp_path / "s.db", "sage", *WITH_A_MODEL) as opened:
-        browser.delete_all_cookies()
-        look(browser, 1300, "light")
-        browser.get(opened.served.url + opened.link)
-        for name in ("adult", "agree"):
-            go_to(f"[name={name}]")
-            press(Keys.SPACE)
-        press(Keys.TAB)
-        press_and_wait(Keys.ENTER)
-        go_to("a.button")
-        press_and_wait(Keys.ENTER)
-        for _ in range(40):
-            if urlsplit(browser.current_url).path == "/end":
-                break
-            form = browser.find_element(By.CSS_SELECTOR, ".answer").get_attribute("innerHTML")
-            if "scale" in form:
-                go_to("button[value='65']")
-            elif "radio" in form:
-                go_to("[type=radio]")
-                press(Keys.SPACE, Keys.TAB)
-            elif "textarea" in form:
-                go_to("textarea")
-                press("It is the dog next door.", Keys.TAB)
-            else:
-                go_to(".moves button")
-            press_and_wait(Keys.ENTER)
-        (run,) = sm.runs(store=opened.path)
-        (episode,) = run.episodes("talk")
-        assert [episode.outcome.start, *(turn.felt for turn in episode.outcome.turns)] == [65] * 5

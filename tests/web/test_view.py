@@ -564,16 +564,6 @@ def test_a_person_who_left_is_no_crash_and_the_study_can_be_opened_again(tmp_pat
     assert "--max-requests 2 is reached." in said and "To continue" not in said, "the caps of a study are fixed"
 
 
-def test_a_study_of_talks_names_no_command_that_would_be_wrong(tmp_path, openai_server):
-    path = tmp_path / "s.db"
-    model = ("--model", f"vllm/m@{openai_server.url}")
-    words = ("sage", "--task", "talk", *model, "--distress", "Call 112.", "--contact", "lab@example.org")
-    with OpenStudy(path, *words):
-        pass
-    listed, page = pages_of(path, "/", "/study/spring/")
-    assert "participant=human" not in listed + page and "run sage --model" not in plain(listed + page)
-
-
 def test_an_official_item_shows_the_first_reply_that_counts_and_not_the_second_as_the_outcome(
     tmp_path, official_data, capsys
 ):

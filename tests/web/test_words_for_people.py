@@ -26,7 +26,7 @@ GAMES = ("blackjack", "numbers", "holdem")
 TASKS = [
     (name, task.name, language)
     for name, card in cards().items()
-    if name in ("sesi", "seceu", "egosocial", "socialeval", "sage")
+    if name in ("sesi", "seceu", "egosocial", "socialeval")
     for language in card.languages
     for task in card.task
     if task.name in card.default_tasks(official=False) and (language == "en" or task.name not in GAMES)
@@ -105,7 +105,7 @@ def test_a_move_is_a_button_and_the_enter_key_chooses_none(tmp_path):
 def test_a_study_that_cannot_be_played_is_refused_when_it_is_made(tmp_path, capsys):
     command = ["study", "create", "sage", "--task", "hard-talks", "--name", "spring", "--store", str(tmp_path / "s.db")]
     assert run_command(command) == 2
-    assert "--role simulator=MODEL" in capsys.readouterr().err
+    assert "'hard-talks' is not for people" in capsys.readouterr().err
 
 
 def test_what_came_of_an_item_is_told_on_the_next_page(tmp_path):

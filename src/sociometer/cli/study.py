@@ -1,7 +1,6 @@
 """`sociometer study`: people take the same tests in the browser."""
 
 import asyncio
-import math
 import secrets
 import sys
 from collections.abc import Mapping, Sequence
@@ -15,11 +14,11 @@ import click
 import msgspec
 from msgspec import structs
 
-from sociometer.cli.options import cap_options, open_engine, pairs_of, shown_command, store_path, stored_command
+from sociometer.cli.options import open_engine, pairs_of, shown_command, store_path, stored_command
 from sociometer.cli.output import Display, Group, Range, confirm, link_teller, option, print_table, print_text, tell
 from sociometer.cli.view import place_options, who_can_open
 from sociometer.core.card import Card
-from sociometer.core.config import Caps, RunConfig, provider_of
+from sociometer.core.config import RunConfig
 from sociometer.core.conversation import SUBJECT
 from sociometer.core.errors import DataError, NotFound, StoreError, UsageError, hint, unknown
 from sociometer.core.language import ENGLISH, language_of, written_in
@@ -40,7 +39,6 @@ from sociometer.store.person_questions import checked_question
 from sociometer.store.place import StorePlace, file_of
 from sociometer.store.store import Store
 from sociometer.web.forms import people_folder
-from sociometer.web.minutes import seconds_for
 from sociometer.web.seats import FormPlayer, refuse_unplayable
 from sociometer.web.serving import Place
 from sociometer.web.study import PER_ADDRESS, serve_study
@@ -53,33 +51,25 @@ def _create(instruments: tuple[str, ...], name: str, store: StorePlace | None, a
     if not name.replace("-", "").replace("_", "").isalnum():
         raise UsageError(f"--name must consist of letters, digits, '-' and '_', not '{name}'.")
     cards = list(map(card_of, dict.fromkeys(instruments)))
-    talks = _with_whom(cards, given)
-    first, *further = (
-        _config(card, cards, name, given, model) for card in cards for model in talks or (studies.PERSON,)
-    )
-    # One tap says how somebody feels, so half of the answers of a talk are fast.
-    fastest = 0.0 if talks and given["fastest_seconds"] == studies.FASTEST_SECONDS else given["fastest_seconds"]
+    first, *further = (_config(card, cards, name, given) for card in cards)
     study = studies.Study(
         name=name,
         config=first,
         further=tuple(further),
-        sample=0 if talks else given["sample"],
+        sample=given["sample"],
         asks=tuple(map(checked_question, given["asks"])),
         secret=secrets.token_urlsafe(16),
         spaces_checks=True,
-        fastest_seconds=fastest,
+        fastest_seconds=given["fastest_seconds"],
         excludes_flagged=bool(given["excludes_flagged"]),
-        each=given["sample"] or 1,
-        readers=_readers(talks, given) if talks else (),
         **_texts(given),
         **{one: given[one] for one in ("language", "shows", "quota", "order", "attention", "most_failed")},
     )
-    if len(study.parts) < len(talks):
-        raise UsageError(f"two models have too similar names: {', '.join(talks)}.")
     _refuse_most_failed(study, study.most_failed)
     if len(set(study.questions)) < len(study.asks):
         raise UsageError("two of the questions --ask have the same name.")
-    path, seconds, told = _file(store).absolute(), 0.0, []
+    path = _file(store).absolute()
+    told: list[str] = []
     counts: dict[str, dict[str, int]] = {}
     too_few: list[str] = []
     alone: dict[str, bool] = {}
@@ -89,12 +79,7 @@ def _create(instruments: tuple[str, ...], name: str, store: StorePlace | None, a
             plan = _playable(engine, study, config)
             own = {task: min(study.sample or items.count, items.count) for task, items in plan.lists.items()}
             alone |= _why_alone(plan, own) if study.shows == "place" else {}
-            if talks:  # a person talks once with each of some models
-                counts = {config.instrument: {"talk": study.each}}
-                told = [f"{counted(study.each, 'talk')} ({counted(len(talks), 'model')})"]
-                seconds = study.each * seconds_for(plan, {"talk": 1}, study.language)
-                continue
-            counts[config.instrument], seconds = own, seconds + seconds_for(plan, own, study.language)
+            counts[config.instrument] = own
             wanted = max(study.sample, config.limit or 0)
             few = {task: f" (there are only {one.count})" * (one.count < wanted) for task, one in plan.lists.items()}
             said = (f"{counted(n, 'item')} of {task}{few[task]}" for task, n in own.items())
@@ -109,15 +94,15 @@ def _create(instruments: tuple[str, ...], name: str, store: StorePlace | None, a
         raise UsageError(
             f"--attention is at most {most} for {counted(items, 'item')}: each check is between two items."
         )
-    study = structs.replace(study, items=items, minutes=max(1, math.ceil(seconds / 60)))
+    study = structs.replace(study, items=items)
     with closing(studies.StudyBook(studies.book_path(path))) as book:
         book.create(study)
     foreign = [pair for pair in about_columns(study.questions).items() if not pair[0].isascii()]
     tell(
         as_json,
-        {"study": name, "items": counts, "quota": study.quota, "minutes": study.minutes, "asks": study.asked},
-        f"Study {name}: {'; '.join(told)} for each of at most {study.quota:,} participants, in about"
-        f" {counted(study.minutes, 'minute')}. Open it with: {hint('study open', name)}",
+        {"study": name, "items": counts, "quota": study.quota, "asks": study.asked},
+        f"Study {name}: {'; '.join(told)} for each of at most {study.quota:,} participants."
+        f" Open it with: {hint('study open', name)}",
         *([f"Questions about the person: {'; '.join(map(str, study.asked))}"] if study.asks else ()),
         *([f"Their columns in tables: {', '.join(map(' is '.join, foreign))}"] if foreign else ()),
         *([f"Too few for a verdict of compare, at least {MINIMUM_CLUSTERS}: {'; '.join(too_few)}"] if too_few else ()),
@@ -153,37 +138,8 @@ def _why_alone(plan: ReadPlan, items: Mapping[str, int]) -> dict[str, bool]:
     return {f"--shows place: {card.name} has no people to compare with{how}.": False}
 
 
-def _with_whom(cards: Sequence[Card], given: Mapping[str, Any]) -> tuple[str, ...]:
-    """The models that people talk with; empty if they take tests. A UsageError says what such a study lacks."""
-    tasks, models = set(given["tasks"]), tuple(dict.fromkeys(given["models"]))
-    able = {task for card in cards for role in card.role if role.name == studies.PERSON_ROLE for task in role.tasks}
-    if not tasks & able:
-        if models or given["distress"]:
-            raise UsageError("--model and --distress are for people who talk with models: --task talk.")
-        return ()
-    need = {
-        "--model MODEL: the model that people talk with": models,
-        "--distress TEXT: what people in distress read, such as whom to call": given["distress"],
-        "--contact TEXT: whom participants can ask": given["contact"],
-    }
-    if missing := [option for option, value in need.items() if not value]:
-        raise UsageError(f"a study in which people talk with a model also needs {'; '.join(missing)}.")
-    if len(cards) > 1 or tasks - able or given["sample"] > len(models):
-        raise UsageError("--task talk stands alone, and --sample is at most the number of models.")
-    useless = ("limit", "max_requests", "max_tokens", "attention")
-    if wrong := [f"--{one.replace('_', '-')}" for one in useless if given[one]]:
-        raise UsageError(f"{', '.join(wrong)} cannot be combined with --task talk; --max-cost limits the whole study.")
-    return models
-
-
-def _readers(models: Sequence[str], given: Mapping[str, Any]) -> tuple[str, ...]:
-    """The providers that will read what people write: of the models, of a second one, and of simulators."""
-    every = (*models, *(text.partition("=")[2] for text in given["roles"]))
-    return tuple(dict.fromkeys(filter(None, map(provider_of, every))))
-
-
-def _config(card: Card, cards: Sequence[Card], name: str, given: Mapping[str, Any], subject: str) -> RunConfig:
-    """What the runs of one of several instruments are made of: it gets the tasks, settings and roles that it knows."""
+def _config(card: Card, cards: Sequence[Card], name: str, given: Mapping[str, Any]) -> RunConfig:
+    """What the runs of one of several instruments are made of: it gets the tasks and settings that it knows."""
 
     def own(wanted: Mapping[str, str], kind: str) -> dict[str, str]:
         elsewhere = {one.name for other in cards if other is not card for one in getattr(other, kind)}
@@ -202,21 +158,15 @@ def _config(card: Card, cards: Sequence[Card], name: str, given: Mapping[str, An
     elif given["language"] not in card.languages:
         raise UsageError(f"{card.name} has no items in '{given['language']}'; it has {', '.join(card.languages)}.")
     tasks = tuple(own(dict.fromkeys(given["tasks"], ""), "task"))
-    roles = own(dict(pairs_of("--role", given["roles"], "ROLE=MODEL")), "role")
-    _refuse_models_only(card, tasks or [task.name for task in card.task if task.default], roles)
-    if subject != studies.PERSON:
-        # Simulators read the talks later: the consent names them, and the talks do not need them.
-        used = {role.name for role in card.role if tasks[0] in (*role.tasks, *role.optional)}
-        roles = {role: model for role, model in roles.items() if role in used} | {studies.PERSON_ROLE: studies.PERSON}
+    _refuse_models_only(card, tasks or [task.name for task in card.task if task.default])
     config = make_config(
         card,
-        subject,
-        roles=roles,
+        studies.PERSON,
         tasks=tasks,
         settings=settings,
         repeats=1,
         name=name,
-        **{one: given[one] for one in ("items", "limit", "official", "data", *Caps.__struct_fields__)},
+        **{one: given[one] for one in ("items", "limit", "official", "data")},
     )
     return structs.replace(config, name="", command=("sociometer", *sys.argv[1:]))
 
@@ -238,19 +188,20 @@ def _playable(engine: Engine, study: studies.Study, config: RunConfig) -> ReadPl
     return plan
 
 
-def _refuse_models_only(card: Card, tasks: Sequence[str], roles: Mapping[str, str]) -> None:
-    """Raises a UsageError for a task that is not for people, or whose score needs a model that was not named."""
-    able = {task.name for task in card.task if task.people}
-    able &= {task for role in card.role if role.name == SUBJECT for task in role.tasks or able}
+def _refuse_models_only(card: Card, tasks: Sequence[str]) -> None:
+    """Raises a UsageError for a task that is not for people."""
+    able = [task.name for task in card.task if task.people and _needs_no_model(card, task.name)]
     for task in tasks:
         if task not in able:
-            raise UsageError(f"'{task}' is not for people; tasks of {card.name} for people: {', '.join(sorted(able))}.")
-        for role in card.role:
-            if role.scores and role.default and task in role.tasks and role.name not in roles:
-                raise UsageError(
-                    f"'{task}' has no score without a model for '{role.name}' ({role.help}); give --role"
-                    f" {role.name}=MODEL."
-                )
+            known = ", ".join(sorted(able)) or "none"
+            raise UsageError(f"'{task}' is not for people; tasks of {card.name} for people: {known}.")
+
+
+def _needs_no_model(card: Card, task: str) -> bool:
+    """Whether a person can take a task alone: rules play all other roles, since a study calls no model."""
+    roles = {role.name: role for role in card.roles_of(task)}
+    own = roles.pop(SUBJECT, None)
+    return own is not None and all(role.default and not role.scores for role in roles.values())
 
 
 def _file(store: StorePlace | None) -> Path:
@@ -291,8 +242,6 @@ def _change(name: str, store: StorePlace | None, as_json: bool, **given: Any) ->
             [_participant(book, name, who.strip()) for who in ",".join(given[which]).split(",") if who.strip()]
             for which in ("excluded", "included")
         )
-        if study.talks and not study.imported and not (study.distress and study.contact):
-            raise UsageError("people who talk with a model need --distress and --contact; they cannot be empty.")
         _refuse_most_failed(study, given["most_failed"])
         if other := ", ".join(one.id for one in back if not one.excluded):
             raise UsageError(f"{other} was not excluded by hand; '{hint('study show', name)}' says if a rule does it.")
@@ -323,14 +272,13 @@ def _participant(book: studies.StudyBook, study: str, given: str) -> studies.Par
 
 
 def _open(
-    name: str, port: int, host: str, public_url: str, roles: tuple[str, ...], per_address: int, lab: bool,
-    preview: bool, store: StorePlace | None, as_json: bool,
+    name: str, port: int, host: str, public_url: str, per_address: int, lab: bool, preview: bool,
+    store: StorePlace | None, as_json: bool,
 ) -> None:  # fmt: skip
     place = Place(host, port, public_url)
     stop = "Press Ctrl-C to close the study. Answers are stored, and you can open it again."
     stop = "This is a preview: nothing is stored. Press Ctrl-C to end it." if preview else stop
     links = link_teller("participants", who_can_open(place) + stop, as_json)
-    confirmed = pairs_of("--role", roles, "ROLE=MODEL")
     path, name = _study(store, name)
     with TemporaryDirectory() as folder:
         if preview:  # the same study in a store that is deleted
@@ -338,7 +286,7 @@ def _open(
                 study, path = book.study(name), Path(folder) / "preview.db"
             with closing(studies.StudyBook(studies.book_path(path))) as book:
                 book.create(study)
-        serve_study(path, name, load, place, links, confirmed, per_address, lab=lab, preview=preview)
+        serve_study(path, name, load, place, links, per_address, lab=lab, preview=preview)
         joined = sum(not one.screened_out for one in studies.find_study(path, name)[1])
     people = counted(joined, "person has", "people have")
     said = "The preview has ended; nothing was stored" if preview else f"Study {name} is closed; {people} joined so far"
@@ -377,8 +325,10 @@ def _settings(study: studies.Study) -> Table:
     tests = (" ".join((one.instrument, *chosen_items(one, card_of(one.instrument)))) for one in study.parts.values())
     own = {*studies.Study.__struct_fields__} - {*RunConfig.__struct_fields__}
     values = {one.opts[0]: getattr(study, one.name) for one in _COMMANDS[0].params if one.name in own}
-    values["--model"] = ", ".join(one.subject for one in study.parts.values() if study.talks)
-    values |= {"--ask": "; ".join(map(str, study.asked)), "--max-cost": study.config.caps.max_cost}
+    values["--ask"] = "; ".join(map(str, study.asked))
+    models = ", ".join(one.subject for one in study.parts.values() if study.talks)
+    if models:
+        values["models"] = models
     rows = [("test", "; ".join(dict.fromkeys(tests))), *(row for row in values.items() if row[1] not in (None, ""))]
     return Table("settings", "Settings", ("setting", "value"), tuple(rows))
 
@@ -414,10 +364,9 @@ def _plan(
     mean_width: float | None, spread: float | None, official: bool, data: str, store: StorePlace | None, as_json: bool,
 ) -> None:  # fmt: skip
     card = card_of(instrument)
-    roles = {role.name: _ANY for role in card.role}  # who else takes part does not change how many people are needed
-    _refuse_models_only(card, tasks, roles)
+    _refuse_models_only(card, tasks)
     with open_engine(_file(store)) as engine:
-        config = make_config(card, _ANY, tasks=tasks, limit=limit, official=official, data=data, roles=roles)
+        config = make_config(card, _ANY, tasks=tasks, limit=limit, official=official, data=data)
         lists = engine.plan(config, sends=False).lists
     known = [(task, measure) for task in lists if (measure := card.primary_of(task)) is not None]
     if not known:
@@ -474,7 +423,6 @@ _TEXTS = {
     "contact": "Whom participants can ask: a name and an address.",
     "consent": "Text that participants agree to.",
     "debriefing": "Text that participants read at the end.",
-    "distress": "Text for people in distress who talk with a model, such as whom to call.",
     "completion": "Code that participants take back to a panel, or the https:// address that they return to; add others"
     " with ' screened-out=CODE', ' failed-checks=CODE' and ' no-consent=CODE'.",
 }
@@ -482,7 +430,6 @@ _TEXTS = {
 
 _PANELS = {
     "The test": ("tasks", "limit", "items", "sample", "order", "language", "official", "data", "settings"),
-    "Models": ("models", "roles", "max_cost", "max_requests", "max_tokens"),
     "What participants read and are asked": (*_TEXTS, "asks", "shows"),
     "How many take part, and who counts": ("attention", *_CHANGED, "excluded", "because", "included"),
 }
@@ -555,17 +502,10 @@ _COMMANDS = [
         option("--name", "Name of the study.", required=True),
         option("--language", "Language of items and pages.", default=ENGLISH),
         option("--task tasks", "Task of the instrument to include; repeat for several.", multiple=True),
-        option("--model models", "Model that people talk with (--task talk); repeat for several.", multiple=True),
         option("--limit", "Number of items to sample; the same for everyone.", type=int),
         option("--item items", "Item to include; repeat for several.", multiple=True),
-        option(
-            "--sample",
-            "Number of items of each task, drawn at random for each person; in talks, the number of models.",
-            type=_COUNT,
-            default=0,
-        ),
+        option("--sample", "Number of items of each task, drawn at random for each person.", type=_COUNT, default=0),
         *_OFFICIAL,
-        option("--role roles", "Model for another role; repeat for several.", multiple=True, metavar="ROLE=MODEL"),
         option("--set settings", "Setting of the instrument; repeat for several.", multiple=True, metavar="NAME=VALUE"),
         *_text_options(),
         option(
@@ -589,7 +529,6 @@ _COMMANDS = [
         option("--attention", "Number of attention checks among the items.", type=click.IntRange(0, 20), default=0),
         *_flag_options(studies.FASTEST_SECONDS),
         option("--quota", "Maximum number of participants who start.", type=click.IntRange(1), default=1_000),
-        *cap_options("for each participant's run", cost="for each participant's run; of talks, for the whole study"),
         of=_Described,
     ),
     stored_command(
@@ -598,12 +537,6 @@ _COMMANDS = [
         "Serve a study until Ctrl-C, and print the link for participants.",
         _NAME,
         *place_options(8766),
-        option(
-            "--role roles",
-            "Model for a role, if it has an address or is a Python function; given again to confirm it.",
-            multiple=True,
-            metavar="ROLE=MODEL",
-        ),
         option(
             "--per-address",
             "Maximum number of people who join from one network address in an hour; raise it for a classroom.",

@@ -32,9 +32,9 @@ Order = Literal["fixed", "random", "apart"]
 Outcome = Literal["finished", "screened-out", "failed-checks", "no-consent"]
 _OUTCOME = re.compile(rf"\s+(?=(?:{'|'.join(get_args(Outcome))})=)")
 PERSON = "human"
-"""Who takes part; in most studies the subject, with the participant as the revision."""
+"""Who takes part: the subject, with the participant as the revision, except in imported talks."""
 PERSON_ROLE = "participant"
-"""The role of people who talk with the subject."""
+"""The role of people in imported talks with the subject."""
 SLIP, IMPROBABLE = 0.02, 0.025
 """How often somebody who reads fails an attention check, and the share of such people who may be flagged for that."""
 _NOT_IN_A_NAME = re.compile(r"[^A-Za-z0-9]+")
@@ -80,15 +80,9 @@ class Study(Struct, frozen=True):
     """What participants read at the end."""
     items: int = 0
     """How many items a participant has; 0 in studies of older versions."""
-    minutes: int = 0
-    """About how long it takes; 0 if nobody has estimated it."""
     completion: str = ""
     """A code that participants take back to a panel, or the address (https://…) that they return to; there may be
     others for people who do not finish, such as ` screened-out=CODE`."""
-    each: int = 1
-    """Where people talk with models, how many of them each person talks with."""
-    distress: str = ""
-    """What people in distress can read on every page of a talk."""
     readers: tuple[str, ...] = ()
     """The providers that people have agreed may read their words, besides this machine."""
     imported: str = ""
@@ -96,7 +90,7 @@ class Study(Struct, frozen=True):
 
     @property
     def talks(self) -> bool:
-        """Whether people talk with models, which are then what is measured."""
+        """Whether people talked with models, which are then what is measured: such talks are imported."""
         return self.config.subject != PERSON
 
     @property
@@ -273,19 +267,11 @@ class StudyBook(Book):
         with self.changing():
             if known := self.of_panel(study, about):
                 return known, ""
-            places = places or (self._assigned(study) if study.talks and not screened else ())
             who = f"p-{new_letters(6)}"
             made = Participant(who, study.name, time.time(), about, screened_out=screened, places=places)
             row = (who, study.name, self.hashed(code), msgspec.json.encode(made))
             self._rows("INSERT INTO participant VALUES (?, ?, ?, ?) ON CONFLICT (code) DO NOTHING", *row)
         return self.with_code(study.name, code) or made, code
-
-    def _assigned(self, study: Study) -> tuple[int, ...]:
-        """The models that the next person talks with, in a random order: those with the fewest people, at random."""
-        people = Counter(place for one in self.participants(study.name) for place in one.places)
-        lots = secrets.SystemRandom()
-        fewest = sorted(range(len(study.parts)), key=lambda place: (people[place], lots.random()))[: study.each]
-        return tuple(lots.sample(fewest, len(fewest)))
 
     def of_panel(self, study: Study, about: Mapping[str, str]) -> Participant | None:
         """Who has joined with the same panel id; None without one."""

@@ -27,15 +27,7 @@ class Changed(SociometerError):
 
 
 class Paused(SociometerError):
-    """A run that ended early, by a cap or because another role's model cannot be reached; it can continue later."""
-
-
-class Unanswered(Paused):
-    """A talk whose model does not answer; it can continue later."""
-
-
-class UsedUp(SociometerError):
-    """A study whose limit of cost is reached; this participant has not started."""
+    """A run that ended early, such as when the server stops; it can continue later."""
 
 
 BAD_FORM = 400
@@ -50,8 +42,6 @@ TOLD: dict[type, tuple[int, str, int]] = {
     Busy: (503, "busy", 60),
     Withdrawing: (503, "withdrawing", 60),
     Paused: (503, "paused", 600),
-    Unanswered: (503, "unanswered", 60),
-    UsedUp: (403, "used up", 0),
     DataError: (500, "broken", 0),
     Exception: (500, "broken", 0),
 }

@@ -35,16 +35,12 @@ class PeopleTexts(Struct, frozen=True, forbid_unknown_fields=True):
     cards: bool = False
     words: dict[str, str] = {}
     """Parts of texts that are shown in other words."""
-    parts: dict[str, str] = {}
-    """By task, the setting that says how many questions an item has at most."""
     again: dict[str, str] = {}
     """By task, what stands above the further questions of an item."""
     ended: dict[str, dict[str, str]] = {}
     """By task and kind of note, what came of an item, with the facts of its last note of this kind."""
     practice: tuple[str, ...] = ()
     """The tasks, such as games, of which people first play an item that does not count."""
-    speakers: dict[str, str] = {}
-    """By task, who the other one is, where it is not a person."""
     results: dict[str, str] = {}
     """By “task.measure”, what a result is called; others are not shown."""
 
@@ -125,8 +121,7 @@ def fields_of(wanted: AnswerFormat, texts: PeopleTexts | None = None) -> tuple[F
                 (label, texts.values.get(option, texts.shown(option)))
                 for label, option in zip(labels, options, strict=True)
             )
-            kind = "scale" if all(map(str.isdigit, options)) else "moves"
-            return (Field("answer", "", kind if labels == options else "choice", shown),)
+            return (Field("answer", "", "moves" if labels == options else "choice", shown),)
         case Allocation(options=options, total=total):
             return tuple(
                 Field(f"points-{place}", option, "number", low=0, high=total, step="0.5")
@@ -149,7 +144,7 @@ def _field(name: str, part: Mapping[str, Any], texts: PeopleTexts) -> Field:
         return Field(f"part-{name}", label, "number", (), low, high, "1" if part["type"] == "integer" else "any")
     if name.endswith("_percent"):
         return Field(f"part-{name}", label, "number", low=0, high=100, step="any", unit="%")
-    return Field(f"part-{name}", label, "words", required=part.get("minLength") != 0)
+    return Field(f"part-{name}", label, "words")
 
 
 def about_fields(questions: Sequence[PersonQuestion], *, after: bool) -> tuple[Field, ...]:

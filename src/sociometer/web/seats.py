@@ -12,8 +12,8 @@ from typing import Any
 
 from msgspec import Struct, field, structs
 
-from sociometer.core.config import Caps, RunConfig
-from sociometer.core.conversation import SUBJECT, AnswerFormat, Event, Message, Reply, Request, Usage, assistant
+from sociometer.core.config import RunConfig
+from sociometer.core.conversation import AnswerFormat, Event, Message, Reply, Request, Usage
 from sociometer.core.errors import FailureKind, MachineryError, StopCause, Stopped
 from sociometer.core.instrument import Instrument
 from sociometer.core.measure import Summary
@@ -29,7 +29,7 @@ from sociometer.store.records import RunRecord, RunStatus
 from sociometer.store.runs import RunSearch
 from sociometer.store.store import Store
 from sociometer.store.studies import PERSON, Participant, Study, StudyBook, Timing, identity_of, run_name
-from sociometer.web.errors import Changed, Full, Paused, Unanswered, UsedUp
+from sociometer.web.errors import Changed, Full, Paused
 from sociometer.web.forms import PeopleTexts, people_folder, people_texts
 
 IDLE_SECONDS = 1_800.0
@@ -37,8 +37,6 @@ MOST_QUESTIONS = 100_000
 _REHEARSED = 20
 _PREPARED_AT_ONCE = 2
 """How many participants' runs are planned at once: with a crowd at the door, the pages of the others come between."""
-_TALK_RETRIES = 2
-"""A person does not wait for more: they are told, and go on later."""
 
 
 class Question(Struct, frozen=True):
@@ -62,7 +60,7 @@ class Practice(Struct, frozen=True):
 
 
 class FormPlayer(Player):
-    """Plays the subject, or the person in a talk, with the answers of one participant."""
+    """Plays the subject with the answers of one participant."""
 
     def __init__(self, participant: str, answered: int) -> None:
         """`answered` is how many of this participant's answers the journal has."""
@@ -72,8 +70,6 @@ class FormPlayer(Player):
         self._stored: asyncio.Future[None] | None = None
         self._asked = asyncio.Event()
         self.question: Question | None = None
-        self.talk: tuple[Message, ...] = ()
-        """What was said until the last answer, for the page that waits for the next message."""
         self.place = self.ended = ("", "")
         """Task and item of this question, and of the item before it."""
         self.practice: dict[str, Practice] = {}
@@ -125,7 +121,6 @@ class FormPlayer(Player):
             return None
         self._reply.set_result(said)
         self._stored = asyncio.get_running_loop().create_future()
-        self.talk = (*self.question.messages, assistant(said))
         # From here on nothing waits: the next question comes when this answer is on disk.
         self.question = None
         self._asked.clear()
@@ -211,8 +206,6 @@ class Seats:
 
     def count(self, study: Study) -> int:
         """How many items each participant gets."""
-        if study.talks:
-            return study.each
         known = [ids for part in study.parts for ids in self._items(study, part).values()]
         return sum(min(study.sample or len(ids), len(ids)) for ids in known)
 
@@ -234,7 +227,7 @@ class Seats:
         done = sum(sum(self._store.episodes.counts(record.id)) for record in records)
         planned = self.count(study) if len(study.parts) > 1 else sum(one.manifest.episodes for one in records)
         playing = (seat := self._seats.get(who)) is not None and not seat.playing.done()
-        over = len(records) == len(current.takes(study)) and all(one.status is RunStatus.FINISHED for one in records)
+        over = len(records) == len(study.parts) and all(one.status is RunStatus.FINISHED for one in records)
         fresh, leaving = self._book.study(study.name), bool(self._book.withdrawing(who))
         return Standing(fresh, current, leaving, done, planned, over and not playing, self._book.checks(who))
 
@@ -249,23 +242,12 @@ class Seats:
         self._seats.pop(participant.id, None)
         self._last[participant.id] = (seat.run, *seat.player.place)
         ending = seat.playing.result().ending
-        if study.talks and await asyncio.to_thread(self._broken_off, seat.run):
-            raise Unanswered(f"the talk of {participant.id} has no reply: {ending.reason or 'see its failures'}.")
         if ending.status is not RunStatus.FINISHED:
             raise Paused(ending.reason)
         current = await asyncio.to_thread(self._book.participant, participant.id)
-        if current is None or len(current.runs) >= len(current.takes(study)):
+        if current is None or len(current.runs) >= len(study.parts):
             return None
         return await self.question(participant, study, seconds)  # of the next instrument
-
-    def _broken_off(self, run: str) -> bool:
-        """Whether a talk ended because its model did not answer; then it goes on where it was."""
-        self._store.flush()
-        failed = bool(self._store.episodes.counts(run)[1])
-        if failed:
-            self._store.runs.set_status(run, RunStatus.STOPPED)
-            self._store.flush()
-        return failed
 
     async def give(
         self, participant: Participant, study: Study, number: int, said: str, seconds: float, pattern: str, spent: str
@@ -304,11 +286,6 @@ class Seats:
         if not item or task not in texts.ended:
             return ""
         return texts.what_happened(task, await asyncio.to_thread(self._store.episodes.transcript, run, task, item, 0))
-
-    def talk(self, participant: Participant) -> tuple[Message, ...]:
-        """What a participant and another role have said so far, while the other one is answering."""
-        seat = self._seats.get(participant.id)
-        return seat.player.talk if seat else ()
 
     def summaries(self, participant: Participant) -> list[tuple[str, str, Summary]]:
         """The numbers of a participant's runs, by instrument and task."""
@@ -364,22 +341,17 @@ class Seats:
         current = self._book.participant(participant.id)
         if current is None or self._book.withdrawing(current.id):
             raise Withdrawing(f"participant {participant.id} has withdrawn.")
-        if not current.started and (most := study.config.caps.max_cost) is not None and study.talks:
-            runs = (run for one in self._book.participants(study.name) for run in one.runs)
-            if sum(self._store.journal.spent(run).against_caps[2] for run in runs) >= most:
-                raise UsedUp(f"study {study.name} has reached its limit of {most:g} $; raise it in a new study.")
         if not self._book.start(current):
             raise Full(f"study {study.name} has all the participants it needs.")
         records = list(map(self._record, current.runs))
         over = [record for record in records if record is not None and record.status is RunStatus.FINISHED]
-        takes = current.takes(study)
-        if len(over) == len(takes):
+        parts = [*study.parts.items()]
+        if len(over) == len(parts):
             return None
-        part, config = [*study.parts.items()][takes[len(over)]]
+        part, config = parts[len(over)]
         known = next((record for record in records if record not in over), None)
         counted = (self._store.journal.count_replies(one.id, identity_of(current.id)) for one in records if one)
         player = FormPlayer(current.id, sum(counted))
-        # An engine of its own: engines share their caps over all the runs that they play.
         engine = Engine(self._store, self._load if study.order == "fixed" else self._ordering(study, current))
         plan = engine.plan(self._config(current, study, part), players={PERSON: player})
         prepared = engine.prepare(plan, continue_unfinished=True)
@@ -393,21 +365,20 @@ class Seats:
     def _practice(self, study: Study, participant: Participant, plan: Plan) -> dict[str, Practice]:
         """By task that wants it, what plays an item that the study does not have.
 
-        Nobody practises a task that they have begun, or against a model, which costs and whose replies are stored.
+        Nobody practises a task that they have begun.
         """
-        card, begun = plan.instrument.card, self._book.tasks_begun(participant.id)
+        card = plan.instrument.card
+        begun = self._book.tasks_begun(participant.id)
         texts = people_texts(plan.instrument, study.language)
-        rules = {role for role, one in plan.bindings.items() if not one.player.journaled} | {SUBJECT}
         wanted = [task for task in plan.tasks if task.name in texts.practice and task.name not in begun]
         found: dict[str, Practice] = {}
         for task in wanted:
-            if {role.name for role in card.role if task.name in role.tasks} <= rules:
-                others = task.items(structs.replace(plan.source(), seed=plan.config.seed + 1))
-                own = {one for part in study.parts for ids in self._items(study, part).values() for one in ids}
-                if item := next((one for one in others if one.id not in own), None):
-                    draw = Draw(card.name, card.version, task.name, item.id)
-                    session = Session(DirectReplies(), plan.bindings, draw, plan.settings, plan.prompts)
-                    found[task.name] = Practice(session, partial(task.play, item, session))
+            others = task.items(structs.replace(plan.source(), seed=plan.config.seed + 1))
+            own = {one for part in study.parts for ids in self._items(study, part).values() for one in ids}
+            if item := next((one for one in others if one.id not in own), None):
+                draw = Draw(card.name, card.version, task.name, item.id)
+                session = Session(DirectReplies(), plan.bindings, draw, plan.settings, plan.prompts)
+                found[task.name] = Practice(session, partial(task.play, item, session))
         return found
 
     def _ordering(self, study: Study, participant: Participant) -> Callable[..., Instrument]:
@@ -437,16 +408,8 @@ class Seats:
         """The configuration of a participant's run: the study's, with the items drawn for them."""
         config, name = study.parts[part], run_name(part, participant.id)
         folder = people_folder(self._load(config.instrument))
-        own = structs.replace(config, name=name, prompts_folder=folder)
+        own = structs.replace(config, name=name, prompts_folder=folder, revision=participant.id)
         lots, known = Random(f"{study.name}/{participant.id}"), self._items(study, part).values()
-        if study.talks:
-            # Each talk has draws of its own, so that no answer is taken over from another; one that began may end.
-            # Without a choice, the first item is played: a matter of the person's own.
-            every, place = sorted(config.items) or next(iter(known))[:1], [*study.parts].index(part)
-            chosen = lots.sample(every, len(every))[participant.takes(study).index(place) % len(every)]
-            own = structs.replace(own, retries=_TALK_RETRIES, caps=Caps())
-            return structs.replace(own, items=(chosen,), seed=Random(name).randrange(2**31))
-        own = structs.replace(own, revision=participant.id)
         if not study.sample:
             return own
         drawn = [one for ids in known for one in lots.sample(ids, min(study.sample, len(ids)))]

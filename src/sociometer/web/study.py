@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import re
 import secrets
-from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import closing
 from functools import partial
 from io import BytesIO
@@ -16,12 +16,10 @@ from aiohttp import web
 from msgspec import Struct
 
 from sociometer.core.card import Card
-from sociometer.core.config import model_label
-from sociometer.core.conversation import SUBJECT, Allocation
-from sociometer.core.errors import UsageError
+from sociometer.core.conversation import Allocation
+from sociometer.core.errors import UsageError, hint
 from sociometer.core.instrument import Instrument
 from sociometer.core.measure import Summary
-from sociometer.core.settings import Settings
 from sociometer.results.participants import Scores, participants_table
 from sociometer.results.study_tables import sheet_of, study_tables
 from sociometer.statistics.formatting import column_decimals, estimate, interval_text, number
@@ -38,7 +36,7 @@ from sociometer.web.serving import Place, guest_application, serve
 
 PER_ADDRESS = 30
 WAIT_SECONDS = 6.0
-"""How long a request waits for the next question before it shows that another role is still answering."""
+"""How long a request waits for the next question before it shows a page that waits."""
 _ROUND_SECONDS = 60.0
 _TICKET = re.compile(r"[\w-]{43}")
 _TOO_MANY = "Too many people have joined from this network within an hour. Try again later, or ask the researchers."
@@ -130,11 +128,11 @@ def _welcome(
     study = request.app[STUDY]
     fields = about_fields(study.asked, after=False)
     missing = not problem and any(field.kind == "hidden" and field.label not in said for field in fields)
-    filled = {"code": "", "ticket": secrets.token_urlsafe(32), "items": request.app[SEATS].count(study), **context}
+    items = request.app[SEATS].count(study)
+    filled = {"code": "", "ticket": secrets.token_urlsafe(32), "items": items, "agreed": False, **context}
     given = {field.name: said.get(field.label, said.get(field.name, "")) for field in fields}
     problem = "link incomplete" if missing else problem
     filled["kinds"] = dict.fromkeys(_kinds(request))
-    filled["settings"] = Settings.chosen(request.app[CARDS][study.config.instrument].setting, study.config.settings)
     return study_page(request, "study_welcome.html", problem, status, fields=fields, given=given, **filled)
 
 
@@ -163,11 +161,8 @@ async def join(request: web.Request) -> web.StreamResponse:
         about = about_of(study.asked, given, after=False)
         if given.get("agree") != "yes" or not _TICKET.fullmatch(ticket):
             raise BadForm("must agree")
-        if study.talks and given.get("adult") != "yes":
-            raise BadForm("must be adult")
     except BadForm as error:
-        ticked = [name for name in ("adult", "agree") if given.get(name) == "yes"]
-        return _welcome(request, given, str(error), BAD_FORM, ticked=ticked, **error.values)
+        return _welcome(request, given, str(error), BAD_FORM, agreed=given.get("agree") == "yes", **error.values)
     if not await asyncio.to_thread(book.joined, study, ticket):
         if await asyncio.to_thread(book.started, study.name) >= study.quota:
             raise Full(f"study {study.name} has all the participants it needs.")
@@ -218,8 +213,7 @@ async def take_page(request: web.Request) -> web.StreamResponse:
         return await _question_page(request, standing, question)
     if standing.finished:
         return see_other("/end")
-    talk = () if standing.study.talks else seats.talk(standing.participant)
-    return study_page(request, "study_wait.html", talk=talk, texts=texts_of(request, standing.participant))
+    return study_page(request, "study_wait.html")
 
 
 @guard.only(guard.PARTICIPANT)
@@ -293,9 +287,10 @@ def _check_page(request: web.Request, standing: Standing, check: Check, problem:
 async def _question_page(
     request: web.Request, standing: Standing, question: Question, problem: str = "", **context: Any
 ) -> web.Response:
-    wanted, texts = question.answer_format, texts_of(request, standing.participant)
-    fields = fields_of(wanted, texts)
-    folded = [texts.split(message.content)[1] for message in question.messages] if question.turn else []
+    wanted, shown = question.answer_format, texts_of(request, standing.participant)
+    words = texts("study", request.app[STUDY].language)
+    fields = fields_of(wanted, shown)
+    folded = [shown.split(message.content)[1] for message in question.messages] if question.turn else []
     return study_page(
         request,
         "study_question.html",
@@ -304,25 +299,15 @@ async def _question_page(
         fields=fields,
         done=standing.done,
         planned=standing.planned,
-        **_part(request, question, texts),
-        texts=texts,
+        part=words["part"].format(part=question.turn + 1) if question.turn else "",
+        # Where nobody knows how many questions follow, each moves the bar less than the one before.
+        share=question.turn / (question.turn + 3),
+        texts=shown,
         total=f"{wanted.total:g}" if isinstance(wanted, Allocation) else "",
         goes_on=question.turn and (any(folded) or fields[0].hint),
-        happened="" if question.turn else await request.app[SEATS].what_happened(standing.participant, texts),
+        happened="" if question.turn else await request.app[SEATS].what_happened(standing.participant, shown),
         **{"given": {}, **context},
     )
-
-
-def _part(request: web.Request, question: Question, shown: PeopleTexts) -> dict[str, Any]:
-    """Which question of the item this is, where an item has several, and which share of the item is done."""
-    words, setting = texts("study", request.app[STUDY].language), shown.parts.get(question.task)
-    if setting:
-        config = next(one for one in request.app[STUDY].parts.values() if request.app[TEXTS][one.instrument] is shown)
-        most = Settings.chosen(request.app[CARDS][config.instrument].setting, config.settings).whole(setting)
-        return {"part": words["part of"].format(part=question.turn + 1, most=most), "share": question.turn / most}
-    said = words["part"].format(part=question.turn + 1) if question.turn else ""
-    # Where nobody knows how many questions follow, each moves the bar less than the one before.
-    return {"part": said, "share": question.turn / (question.turn + 3)}
 
 
 @guard.only(guard.PARTICIPANT)
@@ -362,7 +347,6 @@ async def end_page(request: web.Request) -> web.StreamResponse:
         interval_text=interval_text,
         translate=Words(study.language),
         happened=await seats.what_happened(participant, texts_of(request, participant)),
-        models=[model_label([*study.parts.values()][place].subject) for place in participant.takes(study)],
     )
 
 
@@ -489,19 +473,17 @@ def study_application(
     return app
 
 
-def refuse_unconfirmed(study: studies.Study, confirmed: Collection[tuple[str, str]]) -> None:
-    """Raises a UsageError if a role's model has an address or is a function and the user did not name it again."""
-    every = ({**one.roles, SUBJECT: one.subject} for one in study.parts.values())
-    roles = dict.fromkeys(pair for one in every for pair in one.items())
-    for role, model in roles:
-        if ("@" in model or model.startswith("python/")) and (role, model) not in confirmed:
+def refuse_models(study: studies.Study, cards: Mapping[str, Card]) -> None:
+    """Raises a UsageError for a study of version 0.3 in which a model talks with people: a study calls no model."""
+    for config in study.parts.values():
+        rules = {role.name: role.default for role in cards[config.instrument].role}
+        models = [config.subject] * (config.subject != studies.PERSON)
+        models += [model for role, model in config.roles.items() if model not in (studies.PERSON, rules.get(role))]
+        if models:
+            read = hint("study show", study.name)
             raise UsageError(
-                f"role '{role}' of study {study.name} is played by {model}; confirm that with --role {role}={model}."
-            )
-    for role, model in confirmed:
-        if (role, model) not in roles:
-            raise UsageError(
-                f"study {study.name} has no role '{role}' played by {model}; roles are set by 'study create'."
+                f"study {study.name}, made by version 0.3, calls {models[0]}, and a study never calls a model now."
+                f" What people did in it can be read: {read}."
             )
 
 
@@ -524,16 +506,12 @@ async def _tidy(app: web.Application) -> AsyncIterator[None]:
 
 def serve_study(
     store: Path, name: str, load: Callable[..., Instrument], place: Place, tell: Callable[[str, str], None],
-    confirmed: Collection[tuple[str, str]], per_address: int = PER_ADDRESS, *, lab: bool = False, preview: bool = False,
+    per_address: int = PER_ADDRESS, *, lab: bool = False, preview: bool = False,
 ) -> None:  # fmt: skip
-    """Serves a study until Ctrl-C; `tell` gets the link for participants, and a link for the owner that works once.
-
-    `confirmed` are the roles that the user named again: if only a file names an address or a function, no key is sent
-    to it and it is not called.
-    """
+    """Serves a study until Ctrl-C; `tell` gets the link for participants, and a link for the owner that works once."""
     with closing(studies.StudyBook(studies.book_path(store))) as book:
         study = book.study(name)
-        refuse_unconfirmed(study, confirmed)
+        refuse_models(study, {one.instrument: load(one.instrument).card for one in study.parts.values()})
         # One server a study: nobody else may delete or play what this one holds in memory.
         with studies.study_lock(store, name), Store(store) as opened:
             app = study_application(study, opened, book, load, per_address, lab=lab, preview=preview)

@@ -12,7 +12,7 @@ import msgspec
 import pytest
 
 from sociometer.core.task import Item
-from sociometer.instruments.sage import memory, people_talks
+from sociometer.instruments.sage import memory
 
 
 def read(name, item, outcome):
@@ -35,18 +35,3 @@ def test_memory_takes_nothing_from_the_honesty_of_a_capable_model():
     assert means(scores, "untold") == pytest.approx(0.03, abs=0.005)
     assert means(scores, "tact") == pytest.approx(0.57, abs=0.005)
     assert means(scores, "leak") == means(scores, "invented") == 0 and means(scores, "known") == 1
-
-
-def test_feelings_of_a_talk_arrive_as_they_were_tapped():
-    """Three language models that stood in for people wrote down what they tapped; they are not people."""
-    rows = read("talk", people_talks.Matter, people_talks.PersonTalk)
-    said = {
-        "Well": (25, [40, 55, 70, 75], "reply", (3, 3, 4)),
-        "So.": (25, [35, 40, 50, 60], "other", (3, 2, 3)),
-        "My": (25, [40, 55, 65, 75], "other", (3, 3, 3)),
-    }
-    for _, talk in rows:
-        start, felt, preferred, answers = next(found for word, found in said.items() if talk.opening.startswith(word))
-        assert (talk.start, [turn.felt for turn in talk.turns]) == (start, felt)
-        assert [turn.preferred for turn in talk.turns if turn.other] == [preferred]
-        assert tuple(talk.answers.values()) == answers

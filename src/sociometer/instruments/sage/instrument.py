@@ -51,9 +51,8 @@ INSTRUMENT = Instrument(
         _task(
             "return-practice", memory.Pair, memory.Returned, memory.play_pair, memory, items=memory.talks_to_train_on,
         ),
-        # A person talks with the subject, and says how they feel.
-        _task("talk", people_talks.Matter, people_talks.PersonTalk, people_talks.play_talk, people_talks,
-              items=people_talks.matters),
+        # A person talked with the subject elsewhere, and said how they felt.
+        _task("talk", people_talks.Matter, people_talks.PersonTalk, people_talks.play_talk, people_talks),
         # Another simulator judges a stored dialogue anew.
         Task(
             "rejudge", StoredDialogue, Dialogue, play=rejudge.rejudge, summarise=scoring.summarise,

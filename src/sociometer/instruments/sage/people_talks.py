@@ -1,6 +1,6 @@
 """Talks of people with models: how the person felt before the first reply and after each, and files of such talks."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from statistics import fmean
 from typing import Annotated, Any, Literal
@@ -8,48 +8,29 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta, Struct
 
-from sociometer.core.conversation import AnswerFormat, Choice, Free, Schema, assistant, system, user
-from sociometer.core.errors import DataError, UnreadableRole, UsageError
+from sociometer.core.errors import DataError, UsageError, hint
 from sociometer.core.language import ENGLISH, texts_in, written_in
 from sociometer.core.measure import Measure, Summary
 from sociometer.core.session import Session
 from sociometer.core.sheets import read_rows
-from sociometer.core.source import Source
 from sociometer.core.task import Item, RunView, Score
 from sociometer.core.words import grouped
-from sociometer.instruments.sage.items import Scenario, bundled
+from sociometer.instruments.sage.items import Scenario
 from sociometer.instruments.sage.person.emotion import WORDS
-from sociometer.instruments.sage.play import REPLY_SAMPLING
 from sociometer.reading import read_lines
 from sociometer.statistics.intervals import clustered_mean_interval
 from sociometer.statistics.measures import grouped_measures
 
 ROLE = "participant"
 """The role of the participant."""
-QUESTIONS = ("understood", "again", "honest")
-"""The closed questions at the end; answers count from 0 (not at all) to 4 (completely)."""
-MOST = 4
-FEWEST_TURNS, MOST_TURNS = 3, 10
-SCALE = tuple(str(value) for value in range(0, 101, 5))
-OWN = "own"
-"""The item for people who bring a matter of their own."""
-_NEXT = Schema(
-    {
-        "type": "object",
-        "properties": {"words": {"type": "string", "minLength": 0}, "next": {"enum": ["send", "end"]}},
-        "required": ["words", "next"],
-    }
-)
 Preferred = Literal["", "reply", "other"]
 _COLUMNS = ("person", "talk", "model", "matter", "turn", "role", "text", "feeling", "other_reply", "preferred")
 
 
 class Matter(Item, frozen=True, kw_only=True):
-    """What a person talks about with a model: the situation of a scenario, or a matter of their own."""
+    """What a person talked about with a model."""
 
     language: str = ENGLISH
-    situation: str = ""
-    """What the person is told to imagine; empty if they bring a matter of their own."""
 
     def compared(self) -> Any:
         """Who talks: models are compared within people."""
@@ -75,8 +56,6 @@ class PersonTalk(Struct, frozen=True, omit_defaults=True):
     opening: str
     start: int
     turns: tuple[PersonTurn, ...]
-    answers: dict[str, int] = {}
-    """The answers to the closed questions."""
     language: str = ENGLISH
 
     @property
@@ -107,12 +86,11 @@ class PersonTalk(Struct, frozen=True, omit_defaults=True):
 
 
 def score(item: Matter, outcome: PersonTalk) -> Score:
-    """The feeling at the end and its change, the replies, the preference, and the closed questions."""
+    """The feeling at the end and its change, the replies, and the preference."""
     values = {
         "feeling": float(outcome.final),
         "moved": float(outcome.final - outcome.start),
         "replies": float(len(outcome.turns)),
-        **{name: value / MOST for name, value in outcome.answers.items()},
     }
     chosen = [turn.preferred == "reply" for turn in outcome.turns if turn.preferred]
     if chosen:
@@ -122,8 +100,8 @@ def score(item: Matter, outcome: PersonTalk) -> Score:
 
 
 def summarise(run: RunView[Matter, PersonTalk]) -> Summary:
-    """The feeling at the end and by turn, over people, and what they said at the end."""
-    names = ("feeling", "moved", "replies", "kept", *QUESTIONS)
+    """The feeling at the end and by turn, over people."""
+    names = ("feeling", "moved", "replies", "kept")
     known = {name for _, _, found in run.scored() for name in found.values}
     measures = [one for name in names if name in known for one in grouped_measures(run, name, binary=name == "kept")]
     felt = grouped(
@@ -236,101 +214,6 @@ def _talk(rows: list[PeopleRow]) -> FoundTalk:
     return FoundTalk(first.person, first.model, made)
 
 
-def matters(source: Source) -> Iterator[Matter]:
-    """First a matter of the person's own, which is the default of a study; then the situations of bundled scenarios."""
-    most, language = source.settings.whole("turns"), source.settings.text("language")
-    if not FEWEST_TURNS <= most <= MOST_TURNS:
-        raise UsageError(f"--set turns={most}: people talk for {FEWEST_TURNS} to {MOST_TURNS} turns.")
-    yield Matter(id=OWN, language=language)
-    for each in bundled(language):
-        yield Matter(id=each.id, language=language, situation=f"{each.persona}\n\n{each.background}")
-
-
-class _Talking:
-    """A talk in progress, as both of them see it."""
-
-    def __init__(self, item: Matter, session: Session) -> None:
-        self.item, self.session = item, session
-        self.said: list[tuple[str, str]] = []
-        opened = ("talk-situation", {"situation": item.situation}) if item.situation else ("talk-own", {})
-        self._opening = system(self._text(*opened))
-
-    def _text(self, prompt: str, facts: Mapping[str, str] | None = None) -> str:
-        return self.session.prompts.render(prompt, self.item.language, **(facts or {}))
-
-    async def ask(self, prompt: str, wanted: AnswerFormat) -> str:
-        """What the person answers to a question below the talk."""
-        talk = [(assistant if who == ROLE else user)(words) for who, words in self.said]
-        messages = [self._opening, *talk, system(self._text(prompt))]
-        return (await self.session.ask(ROLE, messages, wanted)).text.strip()
-
-    async def feeling(self, turn: int) -> int:
-        """How the person feels, from 0 to 100."""
-        said = await self.ask("talk-felt" if turn else "talk-before", Choice(SCALE, SCALE))
-        if said not in SCALE:
-            raise UnreadableRole(f"the person's feeling is no number of the scale: '{said[:40]}'", ROLE)
-        self.session.note("feeling", turn=turn, felt=int(said))
-        return int(said)
-
-    async def reply(self, role: str = "subject") -> str:
-        """The next reply of a model."""
-        talk = [(user if who == ROLE else assistant)(words) for who, words in self.said]
-        messages = [system(self._text("talk-subject")), *talk]
-        return (await self.session.ask(role, messages, Free(), sampling=REPLY_SAMPLING)).text.strip()
-
-    async def second(self, reply: str) -> tuple[str, Preferred]:
-        """Another reply to the same words, and which of both the person would rather have had."""
-        other = await self.reply("second" if self.session.has_role("second") else "subject")
-        if not other or other == reply:
-            return "", ""
-        order: list[Preferred] = ["reply", "other"]
-        self.session.rng_of("order").shuffle(order)
-        shown = tuple(reply if which == "reply" else other for which in order)
-        labels = ("A", "B")
-        said = await self.ask("talk-second", Choice(shown, labels))
-        if said not in labels:
-            raise UnreadableRole(f"the person chose none of the two replies: '{said[:40]}'", ROLE)
-        preferred = order[labels.index(said)]
-        self.session.note("second", order=" ".join(order), preferred=preferred)
-        return other, preferred
-
-    async def words(self, turn: int) -> str:
-        """What the person writes next; empty if they end the talk, which they may after the third reply."""
-        prompt = "talk-last" if turn + 1 == self.session.settings.whole("turns") else "talk-next"
-        if turn < FEWEST_TURNS:
-            return await self.ask(prompt, Free(hint="message"))
-        while True:
-            said = msgspec.json.decode(await self.ask(prompt, _NEXT), type=dict[str, str])
-            if said.get("next") == "end" or said.get("words"):
-                return "" if said.get("next") == "end" else said["words"]
-
-
 async def play_talk(item: Matter, session: Session) -> PersonTalk:
-    """A person's talk with the subject: feelings first, the second reply at one turn, three questions at the end."""
-    talking, turns = _Talking(item, session), list[PersonTurn]()
-    opening = await talking.ask("talk-first", Free(hint="message"))
-    talking.said.append((ROLE, opening))
-    start = await talking.feeling(0)
-    compared = session.rng_of("second").randint(1, FEWEST_TURNS)
-    words = opening
-    while words:
-        reply = await talking.reply()
-        talking.said.append(("subject", reply))
-        felt = await talking.feeling(len(turns) + 1)
-        other: tuple[str, Preferred] = ("", "")
-        if len(turns) + 1 == compared:
-            talking.said.pop()
-            other = await talking.second(reply)
-            talking.said.append(("subject", reply))
-        more = len(turns) + 1 < session.settings.whole("turns")
-        words = await talking.words(len(turns) + 1) if more else ""
-        turns.append(PersonTurn(reply, felt, words, *other))
-        talking.said += [(ROLE, words)] if words else []
-    options = tuple(texts_in(WORDS, item.language)["answers"])
-    answers = {}
-    for name in QUESTIONS:
-        said = await talking.ask(f"talk-{name}", Choice(options, options))
-        if said not in options:
-            raise UnreadableRole(f"the person's answer is none of the options: '{said[:40]}'", ROLE)
-        answers[name] = options.index(said)
-    return PersonTalk(item.situation or opening, opening, start, tuple(turns), answers, item.language)
+    """Refuses to play: no person sits at this end, and talks that people had elsewhere are imported."""
+    raise UsageError(f"talks of people are imported: {hint('sage import --people FILE')}.")
