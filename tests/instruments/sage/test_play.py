@@ -4,10 +4,12 @@ from collections import Counter
 
 import pytest
 
+import sociometer as sm
 from sociometer.core.conversation import Exchange, Noted
 from sociometer.instruments.sage.person.emotion import Protocol
 from sociometer.instruments.sage.play import protocol_of
 from sociometer.reading.quotation import quote
+from sociometer.results.summaries import run_json, summary_table
 
 from .people import InTurn, Listener, Person, Says, emotion_json, reply_json
 
@@ -182,3 +184,16 @@ def test_feelings_are_noted_in_the_transcript(rehearse, care_home):
         {"turn": 1, "before": 40, "change": 5, "after": 45},
         {"turn": 2, "before": 45, "change": -2, "after": 43},
     ]
+
+
+def test_failures_of_the_simulator_are_told_as_its_own(tmp_path):
+    broken = tmp_path / "broken.jsonl"
+    broken.write_text('{"match": "no prompt has these words", "reply": "x"}\n', encoding="utf-8")
+    roles = {"simulator": f"scripted/{broken}"}
+    with pytest.warns(UserWarning, match="every item"):
+        run = sm.run("sage", "baseline/random", roles=roles, settings={"turns": 2}, limit=4, store=tmp_path / "s.db")
+    assert run.failures() == {"script ran dry of the simulator": 4}
+    assert run.summary("dialogue").measure("sentient").errors == 4
+    told = "4 episodes failed because of the simulator, not because of baseline/random."
+    assert told in summary_table(run).note
+    assert run_json(run)["failures"] == {"script ran dry of the simulator": 4}

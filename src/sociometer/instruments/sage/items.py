@@ -48,10 +48,10 @@ class Scenario(Item, frozen=True, kw_only=True, forbid_unknown_fields=True):
     topic: str = ""
     source: str = "bundled"
     number: int = 0
-    """Its place in the list of scenarios, by which a panel of simulators shares them."""
+    """Unused; runs and files of version 0.3 have their place in the list here."""
 
     def compared(self) -> Any:
-        """All but the place."""
+        """All but the place, which runs of version 0.3 have."""
         return msgspec.structs.replace(self, number=0)
 
 
@@ -76,18 +76,14 @@ def scenarios(source: Source) -> Iterable[Scenario]:
         raise UsageError(f"--turns is {source.settings.whole('turns')}; it must be 1 or more.")
     own = source.settings.text("scenarios")
     if own:
-        return _numbered(read_built(Path(own)))
+        return read_built(Path(own))
     if source.official:
-        return _numbered(read_profiles(source.path(PROFILES), whole_scene=is_paper(source.settings)))
+        return read_profiles(source.path(PROFILES), whole_scene=is_paper(source.settings))
     if is_paper(source.settings):
         raise UsageError("the authors' prompts fit their own scenarios; --wording paper needs --official.")
     language = source.settings.text("language")
     spoken = languages_in(BUNDLED) if language == EVERY else (language,)
-    return _numbered(each for code in spoken for each in bundled(code))
-
-
-def _numbered(found: Iterable[Scenario]) -> Iterator[Scenario]:
-    return (msgspec.structs.replace(each, number=number) for number, each in enumerate(found))
+    return [each for code in spoken for each in bundled(code)]
 
 
 def known_scenarios(source: Source, language: str) -> Iterator[Scenario]:

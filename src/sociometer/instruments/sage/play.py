@@ -19,8 +19,6 @@ REPLY_SAMPLING = Sampling()
 _NOTHING_SAID = "…"
 SHORT_TURNS = 3
 """The turns of the short form: no released verdict is reversed, some become undecided (bench/short_talks.py)."""
-PANEL = tuple(f"simulator-{number}" for number in range(2, 6))
-"""The further roles of a panel of simulators."""
 
 
 def protocol_of(settings: Settings) -> Protocol:
@@ -44,28 +42,21 @@ async def play_scenario(scenario: Scenario, session: Session) -> Dialogue:
 
 async def talk_on(scenario: Scenario, session: Session, protocol: Protocol, memory: str = "") -> Dialogue:
     """Plays a dialogue to its end."""
-    role = simulator_for(scenario, session)
     turns: list[Turn] = []
     emotion = protocol.start
     ending: Ending | None = None
     while ending is None:
         spoken = await _reply(scenario, turns, session, memory)
-        turn = await _take(scenario, turns, spoken, emotion, session, protocol, role)
+        turn = await _take(scenario, turns, spoken, emotion, session, protocol)
         turns.append(turn)
         emotion = emotion if turn.judgement is None else turn.judgement.after
         ending = protocol.ending(emotion, len(turns), turn.words, scenario.language)
-    simulator = session.identity_of(role) + (SHORT if protocol.short else "")
+    simulator = session.identity_of(SIMULATOR) + (SHORT if protocol.short else "")
     made = Dialogue(scenario.first_words, protocol.start, tuple(turns), ending, simulator)
     # The feelings of a rehearsal mean nothing and are not shown.
     felt = {} if made.rehearsed else {"emotion": emotion, "band": band(emotion)}
     session.note("end", ending=ending, words=turns[-1].words, **felt)
     return made
-
-
-def simulator_for(scenario: Scenario, session: Session) -> str:
-    """The role that plays the person; the simulators of a panel take turns in the list of scenarios."""
-    seats = [SIMULATOR, *(name for name in PANEL if session.has_role(name))]
-    return seats[scenario.number % len(seats)]
 
 
 def subject_messages(
@@ -91,19 +82,19 @@ async def _reply(scenario: Scenario, turns: list[Turn], session: Session, memory
 
 
 async def _take(
-    scenario: Scenario, turns: list[Turn], spoken: Turn, emotion: int, session: Session, protocol: Protocol, role: str
+    scenario: Scenario, turns: list[Turn], spoken: Turn, emotion: int, session: Session, protocol: Protocol
 ) -> Turn:
     """The turn with the person's judgement and next words, as far as the protocol asks for them."""
     number = len(turns) + 1
     if not protocol.judges(number):
         return spoken
     talk = (*Dialogue(scenario.first_words, 0, tuple(turns), "turns").said(len(turns)), ("subject", spoken.reply))
-    judgement, rereads = await asked.feel(scenario, talk, emotion, session, protocol, role=role)
-    if not is_rehearsed(session.identity_of(role)):
+    judgement, rereads = await asked.feel(scenario, talk, emotion, session, protocol)
+    if not is_rehearsed(session.identity_of(SIMULATOR)):
         session.note("emotion", turn=number, before=emotion, change=judgement.change, after=judgement.after)
     if number >= protocol.turns:
         return Turn(spoken.reply, judgement, tokens=spoken.tokens, rereads=rereads)
-    plan, words, more = await asked.answer(scenario, talk, judgement, session, role=role)
+    plan, words, more = await asked.answer(scenario, talk, judgement, session)
     leak = find_leak(words, scenario.hidden, scenario.intention, scenario.language)
     if leak:
         session.note("leak", turn=number, gives=leak)

@@ -25,8 +25,8 @@ from sociometer.instruments.sage.dialogue import Dialogue
 from sociometer.instruments.sage.items import Scenario, general_questions, read_built
 from sociometer.instruments.sage.person.emotion import CARDS, INTENTIONS, WORDS
 from sociometer.instruments.sage.person.rehearsal import refuse_rehearsal
-from sociometer.instruments.sage.person.talk import quote_mark, talk_so_far
-from sociometer.instruments.sage.play import protocol_of, simulator_for, talk_on
+from sociometer.instruments.sage.person.talk import SIMULATOR, quote_mark, talk_so_far
+from sociometer.instruments.sage.play import protocol_of, talk_on
 from sociometer.reading import object_schema
 from sociometer.reading.json_reply import ask_json
 from sociometer.reading.quotation import Talk
@@ -221,7 +221,7 @@ async def read_talk(
     told = talk_so_far(talk, mark, session.prompts, item.language)
     message = user(session.prompts.render(prompt, item.language, mark=mark, talk=told, **values))
     schema = object_schema({name: {"type": "string", "enum": list(options)} for name, options in asked.items()})
-    role = "judge" if session.has_role("judge") else simulator_for(item, session)
+    role = "judge" if session.has_role("judge") else SIMULATOR
     found, _ = await ask_json(
         session, role, [message], Schema(schema, prompt), dict[str, str], item.language, sampling=_SAMPLING
     )

@@ -1,22 +1,19 @@
 """Dialogue -> score -> summary; pure."""
 
-from collections.abc import Mapping, Sequence
-from statistics import fmean, stdev
+from statistics import fmean
 from typing import Any
 
 import msgspec
 
-from sociometer.core.measure import Case, Interval, Measure, Summary
+from sociometer.core.measure import Measure, Summary
 from sociometer.core.task import RunView, Score
 from sociometer.core.words import grouped
 from sociometer.instruments.sage.dialogue import REHEARSAL, Dialogue, StoredDialogue, count_tokens
 from sociometer.instruments.sage.items import OURS, HardTalk, Scenario
 from sociometer.instruments.sage.person.emotion import sign_changes
-from sociometer.statistics.distributions import t_quantile
 from sociometer.statistics.intervals import clustered_mean_interval
 from sociometer.statistics.measures import grouped_measures, observations
 
-LOWEST, HIGHEST = 0.0, 100.0
 _EFFICIENCY = "emotion points gained per 1,000 tokens that the subject wrote"
 
 
@@ -52,11 +49,6 @@ def summarise(run: RunView[Any, Dialogue]) -> Summary:
     else:
         measures += [each for rate in ("success", "failure") for each in grouped_measures(run, rate, by=["intention"])]
     measures += _fragile(run)
-    panel = _by_simulator(run)
-    if len(panel) > 1:
-        around, first = panel_interval(panel), measures[0]
-        cases = tuple(Case(c.value, around.scaled(1, c.value - (first.value or 0.0))) for c in first.cases)
-        measures[0] = msgspec.structs.replace(first, interval=around, cases=cases)
     for value in ("replies", "tokens", "efficiency", "characters", "leaks", "pleas", "rereads"):
         if observations(run, value):
             found = grouped_measures(run, value, binary=False)
@@ -65,28 +57,12 @@ def summarise(run: RunView[Any, Dialogue]) -> Summary:
     return Summary(tuple(measures), notes=tuple(_notes(run)), series={"dialogues": _series(run)})
 
 
-def panel_interval(finals: Mapping[str, Sequence[float]]) -> Interval:
-    """The interval of the mean over simulators, which are a random effect: Student's t over their means.
-
-    Each simulator of a panel has its own scenarios, so that its mean varies with its leniency and with its scenarios,
-    and the spread of the means shows both. Exact for normal means of equally many scenarios.
-    """
-    means = [fmean(found) for found in finals.values()]
-    half = t_quantile(0.975, len(means) - 1) * stdev(means) / len(means) ** 0.5
-    centre, method = fmean(means), "Student's t over simulators"
-    return Interval(max(LOWEST, centre - half), min(HIGHEST, centre + half), 0.95, method, len(means))
-
-
 def _fragile(run: RunView[Any, Dialogue]) -> list[Measure]:
     """How often two talks of one scenario end on different sides of the feeling at the start; needs repeats."""
     moved = grouped((item.cluster or item.id, outcome.final - outcome.start) for item, outcome, _ in run.scored())
     found = [sign_changes(changes) for changes in moved.values() if len(changes) > 1]
     around = clustered_mean_interval(found, binary=False) if found else None
     return [Measure("fragile", fmean(found), interval=around, items=len(found))] if found else []
-
-
-def _by_simulator(run: RunView[Any, Dialogue]) -> dict[str, list[float]]:
-    return grouped((outcome.simulator, scored.values["emotion"]) for _, outcome, scored in run.scored())
 
 
 def score_talk(item: HardTalk, outcome: Dialogue) -> Score:
@@ -111,13 +87,6 @@ def summarise_talks(run: RunView[HardTalk, Dialogue]) -> Summary:
 
 def _notes(run: RunView[Any, Dialogue]) -> list[str]:
     notes = []
-    panel = {name: fmean(found) for name, found in _by_simulator(run).items()}
-    if len(panel) > 1:
-        means = ", ".join(f"{name} {mean:.1f}" for name, mean in panel.items())
-        notes.append(
-            f"A panel of {len(panel)} simulators shared the scenarios ({means}); the interval of the score includes "
-            "simulators as a random effect."
-        )
     silent = [score_.unreadable for _, _, score_ in run.scored() if score_.unreadable]
     if silent:
         notes.append(

@@ -32,24 +32,17 @@ REPLY_SCHEMA = object_schema(texts("attitude", "aim", "tone", "content", "words"
 
 
 async def feel(
-    scenario: Scenario,
-    talk: Talk,
-    before: int,
-    session: Session,
-    protocol: Protocol,
-    *,
-    sampling: Sampling = SAMPLING,
-    role: str = SIMULATOR,
+    scenario: Scenario, talk: Talk, before: int, session: Session, protocol: Protocol, *, sampling: Sampling = SAMPLING
 ) -> tuple[Judgement, int]:
     """The first hop: how the last reply changes the person's feeling; and how often it had to be asked again."""
     view = _view("emotion", scenario, talk, before)
     answer_format = Schema(EMOTION_SCHEMA, "emotion")
     if is_paper(session.settings):
-        read, again = await ask_feeling(session, talk, answer_format, view, role)
+        read, again = await ask_feeling(session, talk, answer_format, view)
     else:
         # A change out of range is clamped, as the authors do, not asked for again.
         read, again = await ask_json(
-            session, role, _prompt("emotion", scenario, talk, before, session), answer_format, EmotionReply,
+            session, SIMULATOR, _prompt("emotion", scenario, talk, before, session), answer_format, EmotionReply,
             scenario.language, sampling=sampling, view=view, problem=partial(_echo, view.reply),
             read_as=UNBOUNDED_SCHEMA, hop=view.hop,
         )  # fmt: skip
@@ -59,13 +52,7 @@ async def feel(
 
 
 async def answer(
-    scenario: Scenario,
-    talk: Talk,
-    judgement: Judgement,
-    session: Session,
-    *,
-    role: str = SIMULATOR,
-    refusals: bool = False,
+    scenario: Scenario, talk: Talk, judgement: Judgement, session: Session, *, refusals: bool = False
 ) -> tuple[Plan, str, int]:
     """The second hop: what the person means to say and says; and how often it had to be asked again.
 
@@ -74,12 +61,12 @@ async def answer(
     view = _view("reply", scenario, talk, judgement.after)
     answer_format = Schema(REPLY_SCHEMA, "reply")
     if is_paper(session.settings):
-        read, again = await ask_words(session, talk, judgement, answer_format, view, role)
+        read, again = await ask_words(session, talk, judgement, answer_format, view)
     else:
         facts = {"activity": judgement.activity, "feeling": judgement.feeling}
         messages = _prompt("reply", scenario, talk, judgement.after, session, **facts)
         read, again = await ask_json(
-            session, role, messages, answer_format, SpokenReply, scenario.language, sampling=SAMPLING, view=view,
+            session, SIMULATOR, messages, answer_format, SpokenReply, scenario.language, sampling=SAMPLING, view=view,
             problem=partial(_lacks, view.reply, refusals, scenario.language), hop=view.hop,
         )  # fmt: skip
     return Plan(read.attitude, read.aim, read.tone, read.content), read.words.strip(), again

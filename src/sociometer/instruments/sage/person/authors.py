@@ -17,7 +17,7 @@ from sociometer.instruments._authors import from_double_braces, python_text
 from sociometer.instruments.sage.dialogue import Judgement
 from sociometer.instruments.sage.items import RELEASED
 from sociometer.instruments.sage.person.emotion import band
-from sociometer.instruments.sage.person.talk import EmotionReply, PersonView, SpokenReply
+from sociometer.instruments.sage.person.talk import SIMULATOR, EmotionReply, PersonView, SpokenReply
 from sociometer.reading import read_json
 from sociometer.reading.quotation import Talk
 from sociometer.reading.text import plain
@@ -74,7 +74,7 @@ def _parts(text: str, labels: tuple[str, ...]) -> dict[str, str]:
 
 
 async def ask_feeling(
-    session: Session, talk: Talk, answer_format: Schema, view: PersonView, role: str
+    session: Session, talk: Talk, answer_format: Schema, view: PersonView
 ) -> tuple[EmotionReply, int]:
     """The first hop in the authors' words, and how often it had to be asked again."""
     prompt = session.prompts.render(
@@ -86,11 +86,11 @@ async def ask_feeling(
         emotion=view.emotion,
         dialog_history=_history(session, talk),
     )
-    return await _ask(session, prompt, answer_format, view, role, read_feeling)
+    return await _ask(session, prompt, answer_format, view, read_feeling)
 
 
 async def ask_words(
-    session: Session, talk: Talk, judgement: Judgement, answer_format: Schema, view: PersonView, role: str
+    session: Session, talk: Talk, judgement: Judgement, answer_format: Schema, view: PersonView
 ) -> tuple[SpokenReply, int]:
     """The second hop in the authors' words, and how often it had to be asked again."""
     planning = session.prompts.render(
@@ -107,11 +107,11 @@ async def ask_words(
         planning=planning,
         emotion=f"Emotion-{band(judgement.after)}",
     )
-    return await _ask(session, prompt, answer_format, view, role, read_words)
+    return await _ask(session, prompt, answer_format, view, read_words)
 
 
 async def _ask(
-    session: Session, prompt: str, answer_format: Schema, view: PersonView, role: str, read: Callable[[str], T | None]
+    session: Session, prompt: str, answer_format: Schema, view: PersonView, read: Callable[[str], T | None]
 ) -> tuple[T, int]:
     """The first readable reply to the prompt; it repeats the same request, a limited number of times.
 
@@ -119,11 +119,13 @@ async def _ask(
     """
     most = session.settings.whole("rereads")
     for again in range(most + 1):
-        reply = await session.ask(role, [user(prompt)], answer_format, sampling=Sampling(), view=view)
+        reply = await session.ask(SIMULATOR, [user(prompt)], answer_format, sampling=Sampling(), view=view)
         if (found := read(reply.text)) is not None:
             return found, again
         session.note("read", hop=view.hop, rule="no labels", reply="unreadable")
-    raise UnreadableRole(f"the simulator's {answer_format.name} was still unreadable after {most + 1} answers", role)
+    raise UnreadableRole(
+        f"the simulator's {answer_format.name} was still unreadable after {most + 1} answers", SIMULATOR
+    )
 
 
 def _history(session: Session, talk: Talk) -> str:
