@@ -1,4 +1,4 @@
-"""Whether runs that stop early keep their promises: false alarms, items saved, coverage, the power that `plan` states.
+"""Whether runs that stop early keep their promises: false alarms, items saved, coverage, the size that `plan` states.
 
 `python bench/stopping.py [SAMPLES [SEED [PART…]]]` prints one row for each promise, of all parts or of those named by
 their functions, and exits with code 1 if one misses its goal. Pairs of runs are simulated item by item and looked at by
@@ -15,14 +15,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from msgspec import structs
 
 from sociometer.core.measure import Interval
 from sociometer.core.stopping import DRIFT
-from sociometer.core.task import Item, order_of_play
+from sociometer.core.task import order_of_play
 from sociometer.instruments import load
 from sociometer.instruments.sage.published.released import released_files
-from sociometer.results.planning import Spread, spread_of
+from sociometer.results.planning import planned_difference
 from sociometer.statistics.intervals import clustered_mean_interval
 from sociometer.statistics.paired import item_differences
 from sociometer.statistics.sequential import SequentialLook, blocks, drift, look, nominal_level
@@ -219,35 +218,18 @@ def estimates(rng: np.random.Generator, samples: int) -> Iterator[Row]:
     yield "(in file order)", "the same, as before", float(np.mean(in_file)), 0.0, 1.0
 
 
-def plans(rng: np.random.Generator, samples: int) -> Iterator[Row]:
-    """The power that `plan` states against that of simulated comparisons."""
-    for items, difference, repeats in ((500, 0.05, 1), (300, 0.08, 1), (300, 0.05, 3), (150, 0.05, 5), (1000, 0.04, 1)):
-        ease = rng.uniform(0.25, 0.7, 400_000)
-        later = ease + np.where(rng.random(ease.size) < 0.3, 0.2, 0.0) * rng.choice([-1, 1], ease.size) + difference
-        noise = float((ease * (1 - ease) + later * (1 - later)).mean())
-        spread = Spread(float(np.square(later - ease).mean()), noise, 1.0, "")
-        found = []
-        for _ in range(samples):
-            drawn = rng.integers(0, ease.size, items)
-            one, two = (rng.binomial(repeats, chance[drawn]) / repeats for chance in (ease, later))
-            found.append(bool(fixed(one, two, binary=repeats == 1)))
-        stated = spread.power(difference, items, repeats)
-        name = f"{items} items, {repeats} times, {100 * difference:.0f} points (plan says {stated:.2f})"
-        yield "plan's power is off", name, abs(float(np.mean(found)) - stated), 0.0, 0.03
-
-
 def twins(rng: np.random.Generator, samples: int) -> Iterator[Row]:
-    """The power of a comparison on the difference that `plan` says SESI's twins detect without stored runs.
+    """The power of a comparison on the difference that `plan` says SESI's twins can show.
 
     Two models disagree on 20 % of the items. The twins of a pair differ alike, in part or not at all.
     """
+    measure = load("sesi").card.primary_of("questions")
+    assert measure is not None
     labels = np.array([*range(44), *np.repeat(np.arange(44, 118), 2)])
-    items = [Item(id=f"i{nth}", cluster=str(label)) for nth, label in enumerate(labels)]
-    planned = spread_of(load("sesi"), "questions", items, "", ())
-    assert planned is not None
-    for spread in (planned, structs.replace(planned, design_effect=1.0)):
-        size = spread.detectable(labels.size, 1)
-        total = max(spread.discordant(0.0, 1), size)
+    items = np.arange(labels.size)
+    for what, families in (("plan shows, twins", labels), ("(if items were counted)", items)):
+        size = planned_difference(measure, map(str, families))
+        total = max(0.2, size)
         kinds = [1.0, -1.0, 0.0], [(total + size) / 2, (total - size) / 2, 1 - total]
         for alike in (1.0, 0.5, 0.0):
             shown = []
@@ -255,7 +237,6 @@ def twins(rng: np.random.Generator, samples: int) -> Iterator[Row]:
                 own, shared = (rng.choice(kinds[0], count, p=kinds[1]) for count in (labels.size, 118))
                 drawn = np.where(rng.random(labels.size) < alike**0.5, shared[labels], own)
                 shown.append(bool(fixed(np.maximum(-drawn, 0), np.maximum(drawn, 0), labels)))
-            what = "plan detects, twins" if spread is planned else "(if items were counted)"
             yield what, f"{100 * size:.1f} points, twins alike {alike:.0%}", float(np.mean(shown)), 0.77, 1.0
 
 
@@ -289,7 +270,7 @@ def main(samples: int, seed: int, *names: str) -> int:
     """Print the table; the number of rows that miss their goal decides the exit code."""
     missed = 0
     print(f"{'what':30}{'data':60}{'found':>8}  goal")
-    every = (comparisons, not_at_random, several, drifts, skewed, estimates, plans, twins, dialogues)
+    every = (comparisons, not_at_random, several, drifts, skewed, estimates, twins, dialogues)
     for part in [part for part in every if not names or part.__name__ in names]:
         for what, data, found, low, high in part(np.random.default_rng(seed), samples):
             slack = 2 * (max(found * (1 - found), 1e-4) / samples) ** 0.5 if "coverage" in what else 0.0

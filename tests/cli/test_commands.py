@@ -1025,7 +1025,7 @@ def test_numbers_that_make_no_sense_are_refused(cli, words):
 @pytest.mark.parametrize(
     "words",
     [
-        (*PLAY, "--max-cost"), ("plan", "sesi", "--detect"), ("compare", "--level"),
+        (*PLAY, "--max-cost"), ("compare", "--level"),
         ("study", "create", "sesi", "--name", "s", "--limit", "2", "--fastest"),
     ],
 )  # fmt: skip

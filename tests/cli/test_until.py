@@ -92,44 +92,14 @@ def test_what_no_rule_can_follow_is_refused(play, words, told):
     assert told in printed.err or "no runs yet" in printed.err
 
 
-def says_a(messages):
-    return "A"
-
-
-def says_b(messages):
-    return "B"
-
-
-def test_plan_says_what_a_task_needs_for_more_than_a_comparison(capsys):
-    assert run_command(["plan", "sage", "--task", "return", "--detect", "0.2"]) == 0
-    assert "± 0.12 on a loss through memory takes 99 pairs" in " ".join(capsys.readouterr().out.split())
-
-
-def test_plan_says_what_a_difference_takes(play, tmp_path):
-    code, printed = play("plan", *models("random"), "--detect", "10")
-    assert code == 0
+def test_plan_says_what_difference_the_items_can_show(play):
+    code, printed = play("plan", *models("random"))
     said = " ".join(printed.out.split())
-    assert (
-        "A difference of 10 points needs 270 items, or 176 items played 5 times (80 % power, paired by item)." in said
-    )
-    assert "The 192 items here have 64 % power. Assumed: two models answer 20 % of the items differently" in said
+    assert code == 0
+    assert "192 items (118 scenes) can show a difference of 11.8 points or more (80 % power, paired by item)." in said
+    assert "Assumed: two models answer 20 % of the items differently" in said
     _, printed = play("run", *models("random"), "--dry-run", "--limit", "60")
-    said = " ".join(printed.out.split())
-    assert "points or more (80 % power, paired by item). Assumed: two models answer 20 % of the items" in said
-    assert "Items that another difference needs: sociometer plan sesi --" in said and "--detect SIZE" in said
-    for function in (says_a, says_b):
-        sm.run("sesi", function, store=tmp_path / "s.db", label=function.__name__)
-    _, printed = play("plan", *models("random"), "--detect", "10", "--json")
-    needed = json.loads(printed.out)[-1]["detect"]["rows"][0][1]
-    assert needed > 152  # two of these differ on more than a fifth of the items
-
-
-def test_plan_needs_no_model_to_say_what_a_difference_takes(play):
-    code, printed = play("plan", "--detect", "10")
-    assert code == 0
-    assert "270" in printed.out and "give --model" in printed.out
-    code, printed = play("plan", "--detect", "101")
-    assert code == 2 and "at most 100 points" in printed.err
+    assert "60 items (51 scenes) can show a difference of 17 points or more" in " ".join(printed.out.split())
 
 
 def test_plan_needs_no_model_to_say_what_a_run_asks(play):

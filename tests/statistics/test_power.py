@@ -10,7 +10,6 @@ from sociometer.statistics.paired import item_differences, sign_flip_test
 from sociometer.statistics.power import (
     binary_power,
     detectable_difference,
-    items_needed,
     paired_power,
     smallest_detectable,
     smallest_detectable_binary,
@@ -20,17 +19,6 @@ from sociometer.statistics.power import (
 def test_smallest_detectable_equals_r_power_t_test():
     # R: power.t.test(n = 50, sd = 1, power = .8, type = "paired") gives delta = 0.4041845753
     assert smallest_detectable(1 / math.sqrt(50), 50) == pytest.approx(0.4041845753, abs=1e-5)
-
-
-def test_items_needed_equals_r_power_t_test():
-    # R: power.t.test(delta = .3, sd = 1, power = .8, type = "paired") gives n = 89.14957725
-    assert items_needed(0.3, 1.0) == 90
-    assert items_needed(0.3, 1.0, design_effect=2.0) == 180
-
-
-def test_a_margin_must_be_stated():
-    with pytest.raises(ValueError, match="must be above 0, not 0"):
-        items_needed(0, 1.0)
 
 
 def test_power_at_no_difference_is_the_level():
@@ -67,6 +55,18 @@ def test_stated_power_of_binary_pairs_is_within_three_points():
     above = [item_differences(zeros, row, binary=True).interval().low > 0 for row in rows]
     found = np.average(above, weights=times)
     assert found == pytest.approx(0.8, abs=0.03)
+
+
+@pytest.mark.parametrize(("difference", "discordant", "items"), [(0.05, 0.05, 157), (0.1, 0.2, 152), (0.1, 0.3, 230)])
+def test_the_power_that_is_stated_is_the_share_of_intervals_that_exclude_zero(difference, discordant, items):
+    rng = np.random.default_rng(3)
+    gained, lost = (discordant + difference) / 2, (discordant - difference) / 2
+    drawn = rng.choice([1.0, -1.0, 0.0], p=[gained, lost, 1 - discordant], size=(2000, items))
+    # The interval depends on how many differ in which direction, not on their order.
+    rows, times = np.unique(np.sort(drawn), axis=0, return_counts=True)
+    found = [item_differences(np.maximum(-row, 0), np.maximum(row, 0), binary=True).interval() for row in rows]
+    excluded = [one.low > 0 or one.high < 0 for one in found]
+    assert np.average(excluded, weights=times) == pytest.approx(binary_power(items, gained, lost), abs=0.03)
 
 
 def test_more_items_detect_less():

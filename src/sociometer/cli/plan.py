@@ -1,28 +1,12 @@
-"""`sociometer plan`: what a run would ask, cost and detect."""
+"""`sociometer plan`: what a run would ask, cost and can show."""
 
 from typing import Any
 
-from sociometer.cli.output import Number, option
 from sociometer.cli.run import RunCommand, fixed_parameters, play
 from sociometer.core.errors import UsageError
 
-_DETECT = option(
-    "--detect",
-    "Difference between two models to detect with 80 % power, as the measure is shown: shows the items and repeats that"
-    " this takes. Needs no --model.",
-    type=Number(),
-    metavar="SIZE",
-)
-
 _ANY = "vllm/MODEL"
 """Stands for the subject if none is given: it has no price, and items and requests do not depend on it."""
-
-
-class PlanCommand(RunCommand):
-    """`run` that sends nothing, with the difference to detect."""
-
-    own = (_DETECT,)
-    everyday = (*RunCommand.everyday, "detect")
 
 
 def _plan(**values: Any) -> int:
@@ -33,10 +17,10 @@ def _plan(**values: Any) -> int:
     return play(**{**values, "dry_run": True})
 
 
-command = PlanCommand(
+command = RunCommand(
     "plan",
     callback=_plan,
-    params=[*fixed_parameters(), _DETECT],
-    help="Show what 'run' with the same options would ask, cost and detect, estimated by playing a few items with a"
+    params=fixed_parameters(),
+    help="Show what 'run' with the same options would ask, cost and can show, estimated by playing a few items with a"
     " baseline. Nothing is sent. Without --model, it shows all but the cost.",
 )

@@ -1,6 +1,6 @@
 """`sociometer run`: runs instruments on models."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from itertools import product
 from typing import Any
@@ -20,7 +20,7 @@ from sociometer.cli.options import (
 )
 from sociometer.cli.output import SCREEN, Display, print_text
 from sociometer.core.card import Card
-from sociometer.core.config import Caps, RunConfig, check_number
+from sociometer.core.config import Caps, RunConfig
 from sociometer.core.conversation import SUBJECT
 from sociometer.core.errors import ExitCode, NeverAnswered, StopCause, UsageError, hint, unknown
 from sociometer.core.measure import Cell, Table
@@ -54,8 +54,6 @@ class RunCommand(PlayCommand):
     """Accepts the settings of the named instruments as options."""
 
     everyday = tuple(name for name in PlayCommand.everyday if name != "dry_run")  # 'plan' is a dry run
-    own: Sequence[click.Parameter] = ()
-    """The options of this command that `run` does not have."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         if args and not args[0].startswith("-") and args[0] != "all" and "/" not in args[0]:
@@ -66,13 +64,13 @@ class RunCommand(PlayCommand):
             given = " ".join(args[args.index("--set") :][:2]).partition("=")[0]
             flags = (f"--{setting.name}" for setting in _merged(chosen))
             raise unknown("option", given, flags, "Each setting is an option of its own here.")
-        self.params = [*fixed_parameters(), *self.own, *setting_options(_merged(chosen))]
+        self.params = [*fixed_parameters(), *setting_options(_merged(chosen))]
         return super().parse_args(ctx, args)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The options; without a test, also the names of the options that only one test has."""
         super().format_options(ctx, formatter)
-        if ctx.meta.get(HELP_ALL) and len(self.params) == len(fixed_parameters()) + len(self.own):
+        if ctx.meta.get(HELP_ALL) and len(self.params) == len(fixed_parameters()):
             with formatter.section(f"Options of one test (described by '{hint('run NAME --help')}')"):
                 flags = {card.name: [f"--{one.name}" for one in card.setting] for card in cards().values()}
                 formatter.write_dl([(name, " ".join(own)) for name, own in flags.items() if own])
@@ -138,12 +136,11 @@ def play(
     dry_run: bool,
     quiet: bool,
     display: Display,
-    detect: float | None = None,
     priced: bool = True,
     log_to: tuple[str, ...] = (),
     **values: Any,
 ) -> int:
-    """Play, or with `dry_run` show the plan, and what it takes to detect a difference; not `priced` without a model."""
+    """Play, or with `dry_run` show the plan; not `priced` without a model."""
     check_trackers(log_to)
     configs = configs_of(instruments, values)
     with ProgressDisplay(quiet or dry_run) as progress, open_engine(values["store"], progress) as engine:
@@ -153,7 +150,7 @@ def play(
                 fetch = f"run '{hint('get data', plan.config.instrument)}' or give --data DIR"
                 print_text(f"{plan.config.instrument}: {lacking}; {fetch}.", err=True)
         if dry_run:
-            return show_plan(engine, plans, display, detect, priced)
+            return show_plan(engine, plans, display, priced)
         if not quiet:
             _tell_of_stand_ins(plans)
             for line in _waits(plans):
@@ -281,21 +278,16 @@ def exit_code(played: list[PlayedRun]) -> int:
     return int(ExitCode.OK)
 
 
-def show_plan(
-    engine: Engine, plans: list[ReadPlan], display: Display, detect: float | None = None, priced: bool = True
-) -> int:
-    """Print what the runs would ask and cost, and what they could detect; nothing is sent."""
-    check_number("--detect", detect, 0.01)
-    estimated = plans if priced or detect is None else []
+def show_plan(engine: Engine, plans: list[ReadPlan], display: Display, priced: bool = True) -> int:
+    """Print what the runs would ask and cost, and what they could show; nothing is sent."""
     decided = [_decided(engine, one) if priced else {} for one in plans]
-    found = [(nth, row) for nth, one in enumerate(estimated) for row in estimate(one, engine.store)]
+    found = [(nth, row) for nth, one in enumerate(plans) for row in estimate(one, engine.store)]
     rows = [(plans[nth].config.instrument, row) for nth, row in found]
-    needed, said = _detection(engine, plans, rows, detect)
     if display.as_json:
         told: list[dict[str, Any]] = [
             {"instrument": plans[nth].config.instrument, "estimate": row, **decided[nth]} for nth, row in found
         ]
-        display.json([*told, *({"detect": one} for one in needed)])
+        display.json(told)
         return 0
     table = Table(
         "plan",
@@ -310,7 +302,7 @@ def show_plan(
         note=how_estimated(row for _, row in rows),
         details=("repeats", "requests from", "tokens out at most", "prices of"),
     )  # fmt: skip
-    tables = [*([table] if rows else []), *_forms(engine, estimated), *needed]
+    tables = [*([table] if rows else []), *_forms(engine, plans)]
     digests = [
         f"Digest of the plan, which you can publish before the run: {text['plan']}  {one.config.instrument} ·"
         f" {one.config.subject_label}"
@@ -319,7 +311,7 @@ def show_plan(
     unpriced = dict.fromkeys(plans[nth].bindings[row.role].spec for nth, row in found if row.cost is None)
     prices = [f"No known price: {spec}. To see its cost, add {entry_of(spec)}." for spec in unpriced]
     prices = prices if priced else ["For the cost, give --model MODEL."]
-    notes = [*_total(rows), *prices, *_limits(estimated, found), *_waits(plans), *said, *digests]
+    notes = [*_total(rows), *prices, *_limits(plans, found), *_waits(plans), *_what_items_show(plans), *digests]
     display.show(tables, notes=notes, limits=[len(one.rows) for one in tables])
     return 0
 
@@ -370,57 +362,17 @@ def _decided(engine: Engine, plan: ReadPlan) -> dict[str, str]:
     return {"plan": plan_digest(manifest), "decided": plan_text(manifest)}
 
 
-def _detection(
-    engine: Engine, plans: list[ReadPlan], rows: list[tuple[str, RoleEstimate]], detect: float | None
-) -> tuple[list[Table], list[str]]:
-    """For each task, a table of the items that a difference needs, by repeats, and a sentence."""
-    from sociometer.results import planning  # here, since it loads numpy
+def _what_items_show(plans: list[ReadPlan]) -> list[str]:
+    """For each task, a sentence on the smallest difference that its items can show."""
+    from sociometer.results.planning import planned_sentence  # here, since it loads numpy
 
-    tables, said = [], []
-    for plan in {one.config.instrument: one for one in plans}.values():
-        instrument, until = plan.config.instrument, plan.config.until
-        against = until.against if until else ""
-        for task, items in plan.lists.items():
-            spread = planning.spread_of(
-                plan.instrument, task, items, items.digest, _stored(engine, instrument), against
-            )
-            if spread is None:
-                continue
-            measure = next(one for one in plan.instrument.card.measures_of(task) if one.primary and one.value)
-            sentence = planning.detection_sentence(spread, measure, items.count, plan.repeats(task), detect)
-            power = plan.instrument.card.task_card(task).power
-            said += [f"{instrument}/{task}: {each}" for each in (sentence, power) if each]
-            if detect is None:
-                continue
-            wanted = planning.size_to_detect(measure, detect)
-            own = [row for name, row in rows if (name, row.task) == (instrument, task)]
-            plays = items.count * plan.repeats(task) * sum(one.config.instrument == instrument for one in plans)
-            cost = sum(row.cost for row in own if row.cost is not None) / plays
-            known = all(row.cost is not None for row in own)
-            found = tuple(
-                (
-                    often,
-                    needed := spread.items(wanted, often),
-                    round(100 * spread.power(wanted, items.count, often)),
-                    *([round(needed * often * cost, 4) if known else "unknown"] if own else []),
-                )
-                for often in planning.REPEATS
-            )
-            columns = ("repeats", "items needed", f"power with {items.count} items, %", *(["cost $"] if own else []))
-            title = f"{instrument}/{task}: detecting {detect:g} with {100 * planning.POWER:.0f} % power"
-            tables.append(Table(f"detect-{task}", title, columns, found))
-    if said and detect is None:
-        tests = dict.fromkeys(one.config.instrument for one in plans)
-        said.append(f"Items that another difference needs: {hint('plan', *tests)} --detect SIZE")
+    said = []
     for plan in plans:
-        said += planning.at_top_before(plan.config.subject, plan.lists, _stored(engine, plan.config.instrument))
-    return tables, list(dict.fromkeys(said))
-
-
-def _stored(engine: Engine, instrument: str) -> Iterator[StoredRun]:
-    """The stored runs of an instrument, the newest first."""
-    kept = list(engine.store.runs.all()) if engine.store.path.exists() else []
-    return (engine.stored(run.id) for run in kept[::-1] if run.instrument == instrument)
+        for task, items in plan.lists.items():
+            sentence = planned_sentence(plan.instrument, task, items, plan.repeats(task))
+            if sentence:
+                said.append(f"{plan.config.instrument}/{task}: {sentence}")
+    return list(dict.fromkeys(said))
 
 
 def _total(rows: list[tuple[str, RoleEstimate]]) -> list[str]:

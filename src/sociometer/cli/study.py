@@ -23,16 +23,14 @@ from sociometer.core.conversation import SUBJECT
 from sociometer.core.errors import DataError, NotFound, StoreError, UsageError, hint, unknown
 from sociometer.core.language import ENGLISH, language_of, written_in
 from sociometer.core.measure import Cell, Table
-from sociometer.core.words import counted, grouped, listed, lowered
+from sociometer.core.words import counted, grouped, listed
 from sociometer.engine.engine import Engine
 from sociometer.engine.plan import ReadPlan
 from sociometer.engine.run_options import chosen_items, make_config
 from sociometer.instruments import card_of, cards, load
 from sociometer.results.norms import norm_tables, study_norm, write_norm
 from sociometer.results.participants import Scores, participants_table
-from sociometer.results.people_needed import people_needed
 from sociometer.results.study_tables import about_columns, write_study
-from sociometer.statistics.formatting import number
 from sociometer.statistics.intervals import MINIMUM_CLUSTERS
 from sociometer.store import studies
 from sociometer.store.person_questions import checked_question
@@ -359,36 +357,6 @@ def _norms(name: str, to: Path, store: StorePlace | None, as_json: bool) -> None
     tell(as_json, made, f"wrote {to}: {norm.sample}{left_out}", f"Use it with: {play}")
 
 
-def _plan(
-    instrument: str, tasks: tuple[str, ...], limit: int | None, width: float, percentile: float,
-    mean_width: float | None, spread: float | None, official: bool, data: str, store: StorePlace | None, as_json: bool,
-) -> None:  # fmt: skip
-    card = card_of(instrument)
-    _refuse_models_only(card, tasks)
-    with open_engine(_file(store)) as engine:
-        config = make_config(card, _ANY, tasks=tasks, limit=limit, official=official, data=data)
-        lists = engine.plan(config, sends=False).lists
-    known = [(task, measure) for task in lists if (measure := card.primary_of(task)) is not None]
-    if not known:
-        raise UsageError(f"{', '.join(lists)} of {instrument} has no score that is a mean over items.")
-    task, measure = known[0]
-    items = [item.cluster or item.id for item in lists[task]]
-    found = people_needed(measure, items, percent=percentile, width=width, mean_width=mean_width, spread=spread)
-    if as_json:
-        return tell(as_json, {"instrument": instrument, "task": task, "items": len(items), "needed": found})
-    print_table(found.table)
-    said = f"{found.percentile} people for ± {width:g} at the {percentile:g}th percentile"
-    said += f", {found.mean} for a mean within ± {mean_width:g}" if found.mean is not None else ""
-    fewer = " Fewer items spread people more." if limit and spread is None and measure.human_deviation else ""
-    tell(
-        as_json,
-        found,
-        f"{instrument}, {lowered(measure.title)} of {task}, {len(items)} items: {said} (95 %).",
-        f"Spread of people's scores: SD {number(found.spread, 'points')} ({found.source}).{fewer} Change: --spread.",
-        "A model's percentile also has the error of the model over the items, which more people do not reduce.",
-    )
-
-
 def _withdraw(name: str, participant: str, yes: bool, store: StorePlace | None, as_json: bool) -> None:
     path, name = _study(store, name)
     with closing(studies.StudyBook(studies.book_path(path))) as book:
@@ -586,28 +554,6 @@ _COMMANDS = [
         " items. 'run --norm' then shows the share of people with a worse score. Nobody can be recognised in it.",
         _NAME,
         option("--to", "File to write.", type=click.Path(path_type=Path, dir_okay=False), required=True),
-    ),
-    stored_command(
-        "plan",
-        _plan,
-        "Show how many people a norm of INSTRUMENT needs. Simulated people take its items.",
-        click.Argument(["instrument"]),
-        option("--task tasks", "Task of the instrument.", multiple=True),
-        option("--limit", "Number of items to sample.", type=int),
-        *_OFFICIAL,
-        option("--percentile", "Percentile to measure.", type=Range(1, 99), default=50.0),
-        option("--width", "Half-width of its interval, in percent.", type=Range(0.5, 50), default=5.0),
-        option(
-            "--mean mean_width",
-            "Half-width of the interval of the mean, as the measure is shown.",
-            type=Range(0, min_open=True),
-        ),
-        option(
-            "--spread",
-            "Standard deviation of people's scores, as the measure is shown [default: that of the"
-            " paper, or of abilities with a standard deviation of 1 logit].",
-            type=Range(0, min_open=True),
-        ),
     ),
     stored_command(
         "withdraw",

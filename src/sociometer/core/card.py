@@ -87,8 +87,6 @@ class TaskCard(Struct, frozen=True):
     """The official file with all of the paper's items; without it, `run --official` plays those that are there."""
     substitutes: str = ""
     """What `run --official` plays in place of the paper's items, and why; empty if it plays the paper's."""
-    power: str = ""
-    """A sentence for `plan`: how many items the task needs for more than a comparison of two subjects."""
 
     def part_of_paper(self, items: int, clusters: int, files: Collection[str], *, cut: bool = False) -> str:
         """Which part of the paper's items these are; empty if all. `cut`: the user or an early end left some out."""
@@ -129,10 +127,8 @@ class MeasureCard(Struct, frozen=True):
     top: float | None = None
     primary: bool = False
     human: float | None = None
-    human_deviation: float | None = None
-    """The standard deviation of people's scores in the paper."""
     human_item_deviation: float | None = None
-    """That of people's values on a single item."""
+    """The standard deviation of people's values on a single item in the paper."""
     value: str = ""
     """The per-item score value whose clustered mean this measure is (empty: it is not such a mean)."""
     of_items: bool = False

@@ -1,4 +1,4 @@
-"""Power of paired comparisons: the smallest detectable difference, and the number of items that a margin needs.
+"""Power of paired comparisons: the smallest difference that items can show.
 
 Nothing here depends on the observed difference.
 
@@ -51,27 +51,6 @@ def _smallest_shift(clusters: float, power: float, level: float) -> float:
     return _bisected(lambda shift: paired_power(shift, 1.0, clusters, level) >= power, high, 1e-13 * high)
 
 
-def items_needed(
-    margin: float, deviation: float, *, power: float = 0.8, design_effect: float = 1.0, family: float = 0.0
-) -> int:
-    """The number of items needed to find a true difference of `margin` with the given power; at least two.
-
-    `deviation` is the standard deviation of the item differences; `design_effect` is the number of clustered items
-    with the information of one independent item, `family` that of a cluster [default: as many]. Uses the noncentral t
-    distribution.
-    """
-    if margin <= 0:
-        raise ValueError(f"the margin must be above 0, not {margin}; give the smallest difference that matters")
-    if deviation == 0:
-        return 2
-
-    def reached(items: int) -> bool:
-        clusters = max(2.0, items * max(1.0, design_effect) / family) if family else items
-        return paired_power(margin, deviation / math.sqrt(items), clusters) >= power
-
-    return math.ceil(round(_smallest(reached) * max(1.0, design_effect), 6))
-
-
 def binary_power(items: int, gained: float, lost: float, level: float = 0.95) -> float:
     """The exact probability that Bonett and Price's interval excludes zero, for given shares of items gained and lost.
 
@@ -116,26 +95,6 @@ def repeated_power(
     return paired_power(centre, math.sqrt(max(0.0, variance) / (items + 2)), clusters or items, level)
 
 
-def binary_items_needed(difference: float, discordant: float, *, power: float = 0.8, design_effect: float = 1.0) -> int:
-    """The number of right-or-wrong items that show a true difference with the power, from which on all do.
-
-    `discordant` is the share on which the two differ, at least the difference. The exact power goes up and down from
-    one number to the next, so the answer is where it has reached the power for good.
-    """
-    gained, lost = (discordant + difference) / 2, (discordant - difference) / 2
-    found = _smallest(lambda items: binary_power(items, gained, lost) >= power)
-    further = [items for items in range(found, found + found // 5 + 5) if binary_power(items, gained, lost) < power]
-    return math.ceil(round((further[-1] + 1 if further else found) * max(1.0, design_effect), 6))
-
-
-def repeated_items_needed(
-    difference: float, square: float, disagreement: float, *, power: float = 0.8, design_effect: float = 1.0
-) -> int:
-    """The number of right-or-wrong items, played several times, that show a true difference with the power."""
-    found = _smallest(lambda items: repeated_power(difference, items, square, disagreement) >= power)
-    return math.ceil(round(found * max(1.0, design_effect), 6))
-
-
 def smallest_detectable_repeated(
     items: float, square: float, disagreement: float, *, clusters: float = 0.0, power: float = 0.8, level: float = 0.95
 ) -> float:
@@ -173,17 +132,6 @@ def _bisected(reached: Callable[[float], bool], high: float, width: float) -> fl
     low = 0.0
     while high - low > width:
         middle = (low + high) / 2
-        low, high = (low, middle) if reached(middle) else (middle, high)
-    return high
-
-
-def _smallest(reached: Callable[[int], bool]) -> int:
-    """The smallest number above 2 that reaches the power, by doubling and then bisection."""
-    low, high = 2, 4
-    while not reached(high):
-        low, high = high, high * 2
-    while high - low > 1:
-        middle = (low + high) // 2
         low, high = (low, middle) if reached(middle) else (middle, high)
     return high
 

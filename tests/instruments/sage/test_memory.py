@@ -8,7 +8,6 @@ import tomllib
 import pytest
 
 import sociometer as sm
-from bench import memory_power
 from fake_runs import summarised_run
 from servers.faults import MALFORMED
 from sociometer.core.conversation import Choice, Schema
@@ -246,13 +245,6 @@ def test_a_third_talk_is_reported_and_not_scored(rehearse):
     assert found.measure("whom", arm=NONE, whom="the second person").value == 1
     assert found.measure("whom", arm=NONE, whom="own people").value == 0
     assert summary_of(rehearse, Returner(honest)).find("whom", arm=NONE, whom="neither") is None
-
-
-def test_plan_says_how_many_pairs_a_loss_needs(sage, monkeypatch):
-    monkeypatch.setattr(memory_power, "RUNS", 400)
-    needed = memory_power.pairs_needed()
-    assert memory_power.half_width(needed) <= 0.12 < memory_power.half_width(needed - 1)
-    assert f"± 0.12 on a loss through memory takes {needed} pairs" in sage.card.task_card("return").power
 
 
 def played(rehearse, subject, count=1, **settings):
