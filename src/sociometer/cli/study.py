@@ -379,8 +379,6 @@ _OFFICIAL = (
     option("--official", "Use the official items ('sociometer get data'), not the bundled ones.", is_flag=True),
     option("--data", "Folder that holds the official files; implies --official.", type=click.Path(), default=""),
 )
-_ANY = "baseline/random"
-"""Stands for a subject that plans need: the items do not depend on it."""
 _NAME = click.Argument(["name"])
 _COUNT = click.IntRange(0)
 _LIMITS = ("fastest_seconds", "most_failed")
