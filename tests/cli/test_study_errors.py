@@ -45,7 +45,10 @@ def store(tmp_path_factory):
         ("norms spring --to x.json", "nobody in study spring counts yet; 'sociometer study show spring"),
         ("norms both --to x.json", "study both has several instruments; name the people of one: both.sesi, both.seceu"),
         ("norms talks --to x.json", "people in study talks talk with models, so it has scores of models and no norm."),
-        ("create sesi --task construction --name other", "'construction' is not for people; tasks of sesi for people: questions."),
+        (
+            "create sesi --task construction --name x",
+            "'construction' is not for people; tasks of sesi for people: questions.",
+        ),
     ],
 )
 def test_a_message_names_what_was_wrong_and_what_to_type(store, words, said, capsys):
