@@ -1,6 +1,5 @@
 """The pages of `sociometer view`, over HTTP."""
 
-import gzip
 import json
 import re
 import shutil
@@ -10,7 +9,6 @@ import time
 from contextlib import closing
 from html import unescape
 from importlib.resources import files
-from pathlib import Path
 
 import pytest
 from hostile_subject import HOSTILE
@@ -37,8 +35,6 @@ from sociometer.web.guard import TOKENS
 from sociometer.web.people import read_results
 from sociometer.web.rendering import Words, texts, tongue
 from sociometer.web.view import SHOWN, view_application
-
-PAST = Path(__file__).parents[1] / "fixtures" / "past_tasks"
 
 
 def links(text, part):
@@ -1043,23 +1039,6 @@ def test_choosing_a_language_leads_to_no_other_site(owner, back):
     csrf = owner.get("/").text.split('name="csrf" value="')[1].split('"')[0]
     got = owner.post("/language", {"csrf": csrf, "language": "zh", "back": back})
     assert got.headers["Location"] == "/"
-
-
-def test_a_run_of_a_task_that_is_gone_can_be_viewed(tmp_path):
-    path = tmp_path / "past.db"
-    path.write_bytes(gzip.decompress((PAST / "store.db.gz").read_bytes()))
-    with Served(view_application(ViewedStore(path, load, cards()))) as served:
-        client = Client(served.url)
-        assert client.post("/enter", {"token": served.app[TOKENS].make()}).status == 303
-        assert "2.5" in plain(client.get("/").text)
-        one, two = [run.id for run in sm.runs(store=path) if "worlds" in run.tasks]
-        page = client.get(f"/run/{one}/?task=ladder")
-        assert page.status == 200 and "has no task 'ladder'" in plain(page.text)
-        items = links(page.text, "/item?")
-        assert len(items) == 2
-        assert all(client.get(link if link[0] == "/" else f"/run/{one}/{link}").status == 200 for link in items)
-        beside = client.get(f"/side-by-side?run={one}&run={two}&task=ladder")
-        assert beside.status == 200 and "ladder-0-en-third-000" in beside.text
 
 
 def test_failed_items_are_no_ties_side_by_side(tmp_path):

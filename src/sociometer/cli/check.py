@@ -151,7 +151,7 @@ def _store(runs: tuple[str, ...], store: StorePlace | None, display: Display) ->
         for record in track([one for one in sound if one.id not in left_out], "checking runs"):
             run = engine.stored(record.id)
             found += verify_run(run)
-            past += filter(None, map(run.past_note, run.tasks))
+            past += [f"{run.reference} was {why}: its numbers were not computed again." for why in run.past.values()]
     checked = len(sound) - len(left_out)
     rows = tuple((one.where, one.what, one.next_step) for one in found)
     table = Table("findings", "Findings", ("where", "what", "next step"), rows)

@@ -72,7 +72,7 @@ def _show(
             answers = hint("study export", run.partition("/")[0], "--to", "FOLDER")
             raise UsageError(f"'{run}' is a study; to see its answers: {answers}")
         if items:
-            _show_items(stored, [stored.task(task).name] if task else stored.tasks, display)
+            _show_items(stored, [_known(stored, task)] if task else stored.all_tasks, display)
         elif item is None:
             show_run(stored, task, display)
         else:
@@ -81,17 +81,23 @@ def _show(
 
 def show_run(stored: StoredRun, only: str | None, display: Display) -> None:
     """Show the scores of a run."""
-    if only is not None and only not in stored.tasks:
-        raise unknown(f"{stored.instrument} task", only, stored.tasks)
+    if only is not None:
+        _known(stored, only)
     display.show(
         [summaries.summary_table(stored, only or "")],
         finding=summaries.finding(stored),
-        more=[table for task in ((only,) if only else stored.tasks) for table in stored.summary(task).tables],
+        more=[table for task in ((only,) if only else stored.all_tasks) for table in stored.summary(task).tables],
         notes=[f"{counted(count, 'episode')} failed: {kind}" for kind, count in stored.failures().items()],
         limits=[summaries.first_rows(stored)],
         files=[summaries.raw_measures([stored])],
         data=summaries.run_json(stored),
     )
+
+
+def _known(stored: StoredRun, task: str) -> str:
+    if task not in stored.all_tasks:
+        raise unknown(f"{stored.instrument} task", task, stored.all_tasks)
+    return task
 
 
 def _show_item(stored: StoredRun, item: str, task: str | None, repeat: int, display: Display) -> None:
@@ -108,7 +114,7 @@ def _show_item(stored: StoredRun, item: str, task: str | None, repeat: int, disp
         print_line(f"{events}\n")
     else:
         print_chat(turns(events, stored.subject))
-    figure = beside(stored, name, episode)
+    figure = None if name in stored.past else beside(stored, name, episode)
     if figure is not None and figure.table is not None:
         print_table(figure.table)
     if episode.failure is not None:

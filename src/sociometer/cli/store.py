@@ -30,10 +30,10 @@ def _copy(source: StorePlace, target: StorePlace, trust: bool, as_json: bool) ->
 def _rescore(runs: tuple[str, ...], store: StorePlace | None, display: Display) -> None:
     with open_stored(store) as engine:
         stored = [engine.stored(run) for run in runs]
-        past = list(dict.fromkeys(note for run in stored for task in run.tasks if (note := run.past_note(task))))
-        able = [(run, task) for run in stored for task in run.tasks if not run.past_note(task)]
+        able = [(run, task) for run in stored for task in run.tasks]
         if not able:
-            raise UsageError(f"nothing can be rescored: {' '.join(past)}")
+            why = dict.fromkeys(f"{run.reference} was {why}" for run in stored for why in run.past.values())
+            raise UsageError(f"nothing can be rescored: {'; '.join(why)}.")
         for one, task in track(able, "rescoring"):
             one.rescore(task)
         display.show(

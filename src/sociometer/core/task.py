@@ -290,8 +290,6 @@ class Task(Struct, Generic[ItemT, OutcomeT], frozen=True):
     """Why the norm does not fit the chosen items and the models in the other roles; empty if it does."""
     of_people: Callable[[RunView[ItemT, OutcomeT], str], PeopleValues] | None = None
     """What makes a norm of a study, with its name and, as `sample`, whom it leaves out; None: people are as models."""
-    past: bool = False
-    """Whether the installed version of the instrument does not have it, so that its runs can only be read."""
 
 
 TASK = "recall"

@@ -94,8 +94,10 @@ def why_no_bundle(run: StoredRun) -> str:
     if run.manifest.imported or run.manifest.given_items:
         source = "was imported" if run.manifest.imported else "is of another command than 'run'"
         return f"{who} {source}, so others cannot play it again; write it as .csv or .jsonl."
-    past = next(filter(None, map(run.past_note, run.tasks)), "")  # its records cannot be read as they were typed
-    return past and f"{who} can be written as such a file only with the version that made it: {past}"
+    past = next(iter(run.past.values()), "")
+    if past:
+        return f"{who} cannot be written as a file that others check: it was {past}; write it as .csv or .jsonl."
+    return ""
 
 
 def export_bundle(run: StoredRun, to: Path, within: Path | None = None) -> str:

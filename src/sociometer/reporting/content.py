@@ -18,7 +18,7 @@ from sociometer.reporting.evidence import KINDS, EpisodeShown, evidence_of, room
 from sociometer.reporting.figures import evidence_figure, measures_figure, profile_figure
 from sociometer.reporting.people import Crowd, crowds_of
 from sociometer.reporting.rankings import Ranking, rankings
-from sociometer.results.candidates import item_sets, run_labels, who
+from sociometer.results.candidates import item_sets, require_computable, run_labels, who
 from sociometer.results.comparison import compare
 from sociometer.results.groups import PeopleRun
 from sociometer.results.profile import ProfileLine, profile_lines
@@ -144,6 +144,7 @@ def gather(
     """
     if not runs:
         raise UsageError(f"a report needs at least one run; '{hint('runs')}' lists the stored runs.")
+    require_computable(runs)
     results: list[AnyRun] = []
     compared: list[AnyRun] = []
     shown: list[EpisodeShown] = []
@@ -173,8 +174,7 @@ def gather(
             shown += evidence_of(run, task, view.subject, episodes, each=some, shown_kinds=kinds)
     subjects = tuple(dict.fromkeys(result.subject for result in results))
     known = {one.spec: one.help for one in describe() if one.spec.startswith(("baseline/", "recorded/"))}
-    # The last one counts: that of a run with tasks of an earlier version, which the others lack.
-    instruments = {run.instrument: run.definition for run in sorted(runs, key=lambda run: len(run.definition.tasks))}
+    instruments = {run.instrument: run.definition for run in runs}
     chapters = tuple(
         _chapter(instruments[name], [result for result in results if result.card.name == name], subjects, runs)
         for name in dict.fromkeys(result.card.name for result in results)

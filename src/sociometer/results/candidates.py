@@ -9,6 +9,7 @@ import msgspec
 from msgspec import Struct
 
 from sociometer.core.conversation import SUBJECT
+from sociometer.core.errors import UsageError, hint
 from sociometer.core.settings import SettingValue
 from sociometer.core.task import SERIES, TASK, AnyRun
 from sociometer.core.words import grouped, in_one_line
@@ -18,6 +19,17 @@ from sociometer.store.stored_run import StoredRun
 
 LONGEST_REMARK = 48
 """If the differing settings of a run are longer than this, its name or id replaces them in the label."""
+
+
+def require_computable(runs: Sequence[StoredRun]) -> None:
+    """Raise a UsageError if this version can only show all numbers of one of these runs."""
+    for run in runs:
+        if run.past and not run.tasks:
+            why = next(iter(run.past.values()))
+            raise UsageError(
+                f"the numbers of run {run.reference} are stored and cannot be compared or reported: it was {why}."
+                f" To see them: {hint('show', run.reference)}"
+            )
 
 
 def run_labels(runs: Sequence[StoredRun], *, by_name: bool = False) -> dict[str, str]:

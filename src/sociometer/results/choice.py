@@ -1,6 +1,6 @@
 """Which stored runs a comparison, a report or a paper is about: the named ones, or those that `all` means."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any
 
@@ -106,7 +106,8 @@ def choose_runs(
     if references and not means_all(references):
         mine = [instrument] if instrument else []
         meant = _joined([_meant(store, load, one, mine, every) for one in references])
-        return structs.replace(meant, runs=_named(meant.runs, mine).runs)
+        told = meant.notes if every else (*meant.notes, *_only_shown(meant.runs))
+        return structs.replace(meant, runs=_named(meant.runs, mine).runs, notes=told)
     # The participants of a study are one subject together, not one each.
     people, groups = runs_of_people(store), groups_of(store, load).values()
     records = [one for one in _records(store) if one.id not in people and instrument in ("", one.instrument)]
@@ -122,9 +123,11 @@ def choose_runs(
         who = f" with subject '{subject}'" if subject else ""
         start = hint("run", instrument or "INSTRUMENT", "--model", "MODEL")
         raise UsageError(f"the store has no run{what}{who}. Start one with: {start}")
-    left_out = _left_out(fullest, standing, [one for one in records if subject in ("", one.subject)])
+    past = {run.id: next(iter(run.past.values())) for run in runs if run.past and not run.tasks}
+    left_out = _left_out(fullest, standing, [one for one in records if subject in ("", one.subject)], past)
     notes = _notes(fullest, standing, one_kind=one_kind)
-    return ChosenRuns(tuple(one.run for one in fullest), (*notes, *others), tuple(left_out))
+    shown = _only_shown([run for run in runs if subject in ("", run.subject)])
+    return ChosenRuns(tuple(one.run for one in fullest), (*notes, *others, *shown), tuple(left_out))
 
 
 def choose_by_words(
@@ -180,7 +183,7 @@ def choose_for_paper(store: Store, load: Load, instrument: str, references: Sequ
         if record.instrument != instrument or record.manifest.card is not None or not (record.subject or analysis):
             continue
         run, config = _opened(store, load, record), record.manifest.config
-        if config.tasks == (TASK,):  # a check for contamination has no score
+        if run.tasks in ((), (TASK,)):  # only stored numbers; a check for contamination has no score
             continue
         roles = tuple(sorted((role, who.label) for role, who in record.manifest.roles.items()))
         settings = tuple(sorted(config.settings.items()))
@@ -394,15 +397,29 @@ def _notes(chosen: Sequence[_Standing], standing: Sequence[_Standing], *, one_ki
 
 
 def _left_out(
-    chosen: Sequence[_Standing], standing: Sequence[_Standing], records: Sequence[RunRecord]
+    chosen: Sequence[_Standing], standing: Sequence[_Standing], records: Sequence[RunRecord], past: Mapping[str, str]
 ) -> Iterator[LeftOut]:
-    """Every other run of the chosen instruments, and why it was not chosen."""
+    """Every other run of the chosen instruments, and why it was not chosen; `past` says it of earlier versions."""
     ids, able = {one.run.id for one in chosen}, {one.run.id: one for one in standing}
     taken = grouped((one.run.instrument, one) for one in chosen)
     for record in records:
         if record.id not in ids and record.instrument in taken:
-            why = _why_not_chosen(able.get(record.id), taken[record.instrument])
+            why = past.get(record.id) or _why_not_chosen(able.get(record.id), taken[record.instrument])
             yield LeftOut(record.id, record.subject, record.instrument, record.manifest.config.tasks, why)
+
+
+def _only_shown(runs: Sequence[StoredRun]) -> list[str]:
+    """Which runs, or tasks of runs, of earlier versions are stored and have no part in a comparison, in a sentence."""
+    named = [_with_past_tasks(run) for run in runs if run.past]
+    if not named:
+        return []
+    stored = counted(len(named), "stored run")
+    which = first_of(named, _MOST_TOLD)
+    return [f"Stored by an earlier version and only shown, not compared or reported: {stored} ({which})."]
+
+
+def _with_past_tasks(run: StoredRun) -> str:
+    return f"{run.reference}: {listed(list(run.past))}" if run.tasks else run.reference
 
 
 def _only_others(records: Sequence[RunRecord], taken: Collection[str], subject: str) -> list[str]:

@@ -25,9 +25,9 @@ def rows(run: StoredRun, task: str = "") -> Iterator[dict[str, Any]]:
     Of a study, `person` is the participant; of a run with a stopping rule, or one that stopped early, `counted` says if
     the numbers come from the item.
     """
-    for name in (task,) if task else run.tasks:
+    for name in (task,) if task else run.all_tasks:
         early = run.manifest.config.until is not None or run.part(name) is not None
-        seen = {episode.item.id for episode in run.view(name).episodes()} if early else set()
+        seen = _items_that_count(run, name) if early else set()
         for episode in run.episodes(name):
             item, score, failure = episode.item, episode.score, episode.failure
             row: dict[str, Any] = {
@@ -50,6 +50,12 @@ def rows(run: StoredRun, task: str = "") -> Iterator[dict[str, Any]]:
                 row.update({column("facet", name): value for name, value in score.facets.items()})
                 row.update({column("score", name): value for name, value in score.values.items()})
             yield row
+
+
+def _items_that_count(run: StoredRun, task: str) -> set[str]:
+    if task in run.past:
+        return run.counted_items(task)
+    return {episode.item.id for episode in run.view(task).episodes()}
 
 
 def frame_of(runs: Sequence[StoredRun], task: str = "") -> Any:
@@ -90,7 +96,7 @@ def _write_jsonl(runs: Sequence[StoredRun], path: Path) -> Counter[str]:
     written: Counter[str] = Counter()
     with path.open("wb") as stream:
         for run in runs:
-            for task in run.tasks:
+            for task in run.all_tasks:
                 for episode in run.episodes(task):
                     events = run.transcript(episode, task)
                     line = {"run": run.id, "version": run.version, "task": task, "episode": episode, "events": events}

@@ -11,7 +11,7 @@ from sociometer.core.measure import Shown, Table
 from sociometer.core.reply_summary import AFTER_ASKING
 from sociometer.core.task import AnyRun
 from sociometer.core.words import counted, first_of, grouped, listed, lowered, sentence
-from sociometer.results.candidates import contamination_note, run_labels
+from sociometer.results.candidates import contamination_note, require_computable, run_labels
 from sociometer.results.choice import ChosenRuns
 from sociometer.results.comparison import compare, not_compared
 from sociometer.results.corrected import corrected_measures
@@ -39,6 +39,7 @@ from sociometer.store.stored_run import StoredRun
 
 def candidates(runs: Sequence[StoredRun], task: str = "", *, by_name: bool = False) -> list[AnyRun]:
     """The part of every measured task of every run that can be compared; `by_name` labels runs by their names."""
+    require_computable(runs)
     names = run_labels(runs, by_name=by_name)
     found: list[AnyRun] = []
     for stored in runs:

@@ -112,7 +112,7 @@ def measure_rows(summary: Summary, card: Card, task: str, *, elsewhere: bool = F
 
 def subject_of(run: StoredRun) -> str:
     """The subject of a run; an analysis has none, and is called by its tasks."""
-    return run.subject or ", ".join(run.tasks)
+    return run.subject or ", ".join(run.all_tasks)
 
 
 def lines_of(run: StoredRun, only: str = "") -> list[MeasureRow]:
@@ -120,7 +120,7 @@ def lines_of(run: StoredRun, only: str = "") -> list[MeasureRow]:
     elsewhere = run.manifest.whose_items != "bundled"
     lines = [
         line
-        for task in ((only,) if only else run.tasks)
+        for task in ((only,) if only else run.all_tasks)
         for line in measure_rows(run.summary(task), run.definition.card, task, elsewhere=elsewhere)
     ]
     facets = list(dict.fromkeys(map(_facet, lines)))
@@ -158,6 +158,8 @@ def _unread(run: StoredRun, primary: Sequence[Measure]) -> str:
     if few or run.manifest.config.subject.startswith("baseline/"):
         return ""
     scores = [episode.score for task in run.tasks for episode in run.view(task).episodes() if episode.score]
+    if not scores:
+        return ""
     unread, asked = sum(one.unreadable for one in scores), max(run.count_replies(), len(scores))
     if all(one.unreadable for one in scores):  # also replies that other runs paid for
         asked = run.count_heard() - sum(one.replies.get(AGAIN, 0) for one in scores)
@@ -212,8 +214,8 @@ def _decided_by(run: StoredRun, task: str) -> str:
 def rule_sentences(run: StoredRun) -> list[str]:
     """What ended the tasks of a run, in a sentence each; and on which of them nearly all picks are one letter."""
     until = run.manifest.config.until
-    rules = [f"{rule}{_decided_by(run, task)}" for task in run.tasks if until and (rule := run.stopping(task))]
-    bias = [note for task in run.tasks for note in run.summary(task).notes if note.startswith(POSITION_BIAS)]
+    rules = [f"{rule}{_decided_by(run, task)}" for task in run.all_tasks if until and (rule := run.stopping(task))]
+    bias = [note for task in run.all_tasks for note in run.summary(task).notes if note.startswith(POSITION_BIAS)]
     return [*(f"{rule[:1].upper()}{rule[1:]}." for rule in rules), *bias]
 
 
@@ -230,7 +232,7 @@ def first_rows(run: StoredRun) -> int:
 def summary_table(run: StoredRun, task: str = "") -> Table:
     """The measures of a run, or of one of its tasks, in the order of importance."""
     lines = lines_of(run, task)
-    own = [note for name in ((task,) if task else run.tasks) for note in notes_beside(run, name, run.summary(name))]
+    own = [note for name in ((task,) if task else run.all_tasks) for note in notes_beside(run, name, run.summary(name))]
     notes, said = [*caveats(run), *own], rule_sentences(run)
     # the finding has its rules, with the difference at their end
     kept = [note for note in dict.fromkeys(notes) if not any(one.startswith(note.rstrip(".")) for one in said)]
@@ -249,6 +251,8 @@ def notes_beside(run: StoredRun, task: str, summary: Summary) -> list[str]:
     """The notes that belong to the numbers of a task wherever they are shown; the verdict of a check comes first."""
     from sociometer.results.corrected import correction_note, corrections  # here, since it loads numpy
 
+    if task in run.past:
+        return list(summary.notes)
     by_people = (correction_note(one) for one in corrections(run) if one.task == task)
     first = [*filter(None, [contamination_note(run, task)]), *changed_code(run.manifest)]
     return [*first, *_repeats_notes(run, task), *summary.notes, *by_people]
@@ -429,11 +433,15 @@ def run_json(run: StoredRun) -> dict[str, Any]:
         "contamination": contamination_note(run),
         "failures": run.failures(),
         "sampling": {} if run.people else run.sent_sampling(),
-        "items": "substitute" if all(":" in run.items_note(task) for task in run.tasks) else run.manifest.whose_items,
+        "items": "substitute" if _are_substitutes(run) else run.manifest.whose_items,
         "part_of_paper": {task: part for task in run.tasks if (part := run.part_of_paper(task))},
         "manifest": structs.replace(manifest, official_files=run.official, norms=public_norms(manifest)),
-        "summaries": {task: _summary_json(run, task) for task in run.tasks},
+        "summaries": {task: _summary_json(run, task) for task in run.all_tasks},
     }
+
+
+def _are_substitutes(run: StoredRun) -> bool:
+    return bool(run.tasks) and all(":" in run.items_note(task) for task in run.tasks)
 
 
 def _summary_json(run: StoredRun, task: str) -> dict[str, Any]:

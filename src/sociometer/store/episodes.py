@@ -16,7 +16,7 @@ from sociometer.core.task import Episode, Failure, Item, Score, Task
 from sociometer.store.database import marks, pages
 from sociometer.store.journal import Journal, put_messages, read_messages
 from sociometer.store.runs import COUNT, summary_row
-from sociometer.store.texts import Connections, StorePart, open_text, read_sealed, seal
+from sociometer.store.texts import Connections, OtherVersion, StorePart, open_text, read_sealed, seal
 from sociometer.store.writer import EPISODE, SCORE, SUMMARY, Transaction
 
 _encode_json = msgspec.json.Encoder().encode
@@ -109,19 +109,22 @@ class Episodes(StorePart):
         return {place: (name, count) for place, name, count in self._rows(_BEGUN, run, task)}
 
     def walk(
-        self, run: str, task: Task[Any, Any], item: str | None = None, *, scored: bool = True
+        self, run: str, task: str, form: Task[Any, Any] | None, item: str | None = None, *, scored: bool = True
     ) -> Iterator[Episode[Any, Any]]:
-        """The episodes of a run, or of one item, in the order of items and repeats; without `scored`, no scores."""
-        read_item = _past_item if task.past else msgspec.json.Decoder(task.item_type).decode
-        outcomes = msgspec.json.Decoder(task.outcome_type).decode
+        """The episodes of a run, or of one item, in the order of items and repeats; without `scored`, no scores.
+
+        Items and outcomes have the types of the task `form`; without it, the fields that they were stored with.
+        """
+        read_item = msgspec.json.Decoder(form.item_type).decode if form else _item_as_stored
+        outcomes = msgspec.json.Decoder(form.outcome_type if form else dict).decode
         last: tuple[bytes, Item] | None = None
         with self._database.errors():
-            statement, values = (_WALK, (run, task.name)) if item is None else (_WALK_ONE, (run, task.name, item))
+            statement, values = (_WALK, (run, task)) if item is None else (_WALK_ONE, (run, task, item))
             for row in pages(self._reader, statement, _IN_ORDER, values):
                 _, repeat, hash_, body, name, outcome, kind, failure, score = row
                 if last is None or last[0] != hash_:
                     last = hash_, _read_item(read_item, hash_, body, name)
-                place = (run, task.name, name, repeat)
+                place = (run, task, name, repeat)
                 yield Episode(
                     last[1],
                     repeat,
@@ -267,21 +270,25 @@ def _reply_of(event: tuple[Any, ...], known: Mapping[bytes, bytes]) -> Reply:
     return _decode_reply(known[event[4]]) if event[6] is None else msgspec.convert(event[6], Reply)
 
 
-def _past_item(body: bytes) -> Item:
-    """An item of an unknown type, with all the fields that it was stored with."""
+def _item_as_stored(body: bytes) -> Item:
+    """An item with all the fields that it was stored with."""
     fields = msgspec.json.decode(body, type=dict[str, Any])
-    made: Item = _past_type(tuple(fields))(**fields)
+    made: Item = _type_with(tuple(fields))(**fields)
     return made
 
 
 @lru_cache
-def _past_type(fields: tuple[str, ...]) -> Any:
+def _type_with(fields: tuple[str, ...]) -> Any:
     typed = [(name, Any) for name in fields]
-    return msgspec.defstruct("PastItem", typed, bases=(Item,), frozen=True, kw_only=True, omit_defaults=True)
+    return msgspec.defstruct("StoredItem", typed, bases=(Item,), frozen=True, kw_only=True, omit_defaults=True)
 
 
 def _read_item(decode: Callable[[bytes], Item], hash_: bytes, body: bytes, name: str) -> Item:
-    item = decode(open_text(hash_, body))
+    text = open_text(hash_, body)
+    try:
+        item = decode(text)
+    except msgspec.MsgspecError as error:
+        raise OtherVersion(f"the record of item {name} is damaged or from another version ({error}).") from error
     if item.id != name:
         raise StoreError(f"the record of item {name} is damaged: it holds the item {item.id}.")
     return item

@@ -4,12 +4,14 @@ import re
 from enum import StrEnum
 from typing import Any
 
-from msgspec import Struct
+import msgspec
+from msgspec import Struct, structs
 
 from sociometer.core.card import Card
 from sociometer.core.config import Caps, RunConfig
 from sociometer.core.conversation import SUBJECT, Identity, Message, Usage
 from sociometer.core.settings import Settings, without_folders
+from sociometer.core.stopping import Until
 from sociometer.core.task import WhoseItems
 
 
@@ -68,6 +70,8 @@ class Manifest(Struct, frozen=True, omit_defaults=True):
     """The date of the price of each role's model, where it has one."""
     shuffled: dict[str, int] = {}
     """The number of items of each task that is played in the seeded random order: those played are a sample of all."""
+    removed: tuple[str, ...] = ()
+    """Options of a run of an earlier version that this version does not have; they are found when it is read."""
     later_caps: Caps | None = None
     """The caps that a later `resume` gave, for the next one; they are not in its plan."""
 
@@ -94,6 +98,45 @@ class Manifest(Struct, frozen=True, omit_defaults=True):
         if not self.config.official:
             return "bundled"
         return "official" if self.official_files else "own"
+
+
+class _Options(Struct):
+    """The options in a stored manifest, with those that this version does not have."""
+
+    config: dict[str, Any]
+
+
+_decode_manifest = msgspec.json.Decoder(Manifest).decode
+_decode_options = msgspec.json.Decoder(_Options).decode
+
+
+def read_manifest(body: bytes) -> Manifest:
+    """A stored manifest, with the options that an earlier version had and this one does not."""
+    manifest = _decode_manifest(body)
+    removed = _removed_options(_decode_options(body).config)
+    if not removed:
+        return manifest
+    return structs.replace(manifest, removed=(*manifest.removed, *removed))
+
+
+def _removed_options(config: dict[str, Any]) -> list[str]:
+    """Options that this version does not have, as they are typed; an option that is stored is not the default."""
+    known = set(RunConfig.__struct_fields__)
+    removed = [_as_typed(name, value) for name, value in config.items() if name not in known]
+    until = config.get("until") or {}
+    unknown = until.keys() - set(Until.__struct_fields__)
+    if "goal" in unknown and until["goal"] != "decided":
+        removed.append(f"--until {until['goal']}")
+    if "checkpoint" in unknown:
+        removed.append("--watch")
+    return removed
+
+
+def _as_typed(name: str, value: object) -> str:
+    if name == "answer":
+        return f"-o answer={value}"
+    option = f"--{name.replace('_', '-')}"
+    return option if value is True else f"{option} {value}"
 
 
 def changed_code(manifest: Manifest) -> list[str]:

@@ -22,7 +22,7 @@ from sociometer.core.words import first_of, grouped
 from sociometer.store.book import ALPHABET, new_letters
 from sociometer.store.database import Connection, marks
 from sociometer.store.journal import spent_by
-from sociometer.store.records import Manifest, RunRecord, RunStatus, Totals
+from sociometer.store.records import Manifest, RunRecord, RunStatus, Totals, read_manifest
 from sociometer.store.studies import study_books, unfinished_withdrawals
 from sociometer.store.texts import StorePart, read_sealed, seal
 from sociometer.store.writer import ITEM, SUMMARY, Transaction
@@ -82,7 +82,6 @@ _MOST_NAMED = 8
 _COLUMNS = "id, instrument, subject, config_hash, name, created, manifest, status, finished, totals"
 _YEAR_9999 = 253_370_764_800.0
 _NO_MANIFEST = Manifest(RunConfig(instrument="", subject=""), "", {}, {}, "", {}, {}, "", "", "")
-_decode_manifest = msgspec.json.Decoder(Manifest).decode
 _decode_totals = msgspec.json.Decoder(Totals).decode
 _decode_summary = msgspec.json.Decoder(Summary).decode
 
@@ -333,7 +332,9 @@ def _whole(record: RunRecord) -> RunRecord:
 
 def _read_run(row: tuple[Any, ...]) -> RunRecord:
     run, instrument, subject, config_hash, name, created, packed, status, finished, sealed = row
-    manifest = read_sealed(_decode_manifest, packed, run, instrument, subject, config_hash, name, created)
+    manifest = read_sealed(read_manifest, packed, run, instrument, subject, config_hash, name, created)
+    if manifest.removed and manifest.config.subject_label != subject:  # it names an option that is gone
+        manifest = structs.replace(manifest, config=structs.replace(manifest.config, label=subject))
     totals = read_sealed(_decode_totals, sealed, run, "totals", status, finished) if sealed is not None else None
     if status not in set(RunStatus):
         raise StoreError(f"the record of run {run} is damaged: its status is '{status}'.")

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
+from functools import cached_property
 from html import escape
 from itertools import islice
 from typing import Any, ClassVar
@@ -20,7 +21,7 @@ from sociometer.core.settings import Settings
 from sociometer.core.stopping import StoppingRecord
 from sociometer.core.task import AnyRun, Episode, Failure, Item, RunView, Score, Task, asked_items, order_of_play
 from sociometer.core.words import counted, grouped, sentence
-from sociometer.store.past_tasks import past_measures, with_past_tasks
+from sociometer.store.past import past_tasks
 from sociometer.store.place import StorePlace
 from sociometer.store.records import Manifest, RunRecord, RunStatus, Spent
 from sociometer.store.runs import RunSearch
@@ -45,7 +46,7 @@ class StoredRun:
     def __init__(self, store: Store, record: RunRecord, instrument: Instrument) -> None:
         self.record = record
         self._store = store
-        self._instrument = with_past_tasks(instrument, store, record)
+        self._instrument = instrument
 
     in_words: ClassVar[Callable[["StoredRun"], str]] = repr
     """The run with its score; `api.py` sets it, since the words are of a higher floor."""
@@ -117,7 +118,20 @@ class StoredRun:
 
     @property
     def tasks(self) -> tuple[str, ...]:
-        """The names of the tasks that it plays."""
+        """The names of its tasks whose numbers this version can compute."""
+        return tuple(name for name in self.manifest.config.tasks if name not in self.past)
+
+    @cached_property
+    def past(self) -> dict[str, str]:
+        """Its tasks whose numbers this version can only show as they were stored, each with the reason.
+
+        The reason is the end of a sentence: `made by version 0.3.0; this version has no task 'deeds'`.
+        """
+        return past_tasks(self._store, self.record, self._instrument)
+
+    @property
+    def all_tasks(self) -> tuple[str, ...]:
+        """The names of all its tasks."""
         return self.manifest.config.tasks
 
     @property
@@ -254,7 +268,7 @@ class StoredRun:
         found = self.task(task)
         manifest = self.manifest
         return RunView(
-            lambda: self._store.episodes.walk(self.id, found, scored=scored), self.settings, subject=self.subject,
+            lambda: self._store.episodes.walk(self.id, task, found, scored=scored), self.settings, subject=self.subject,
             roles={name: role.label for name, role in manifest.roles.items()}, norm=manifest.norms.get(found.name),
             run=self.id, stand_ins=self.stand_ins, times=self._times(found.name),
             name=self.subject, task=found.name, card=self._instrument.card, version=self.version,
@@ -277,13 +291,17 @@ class StoredRun:
         return (*looks, played / planned)
 
     def episodes(self, task: str = "", item: str | None = None, *, scored: bool = True) -> Iterator[Episode[Any, Any]]:
-        """The episodes of a task, or of all tasks, in the order of items and repeats; without `scored`, no scores."""
-        for name in (task,) if task else self.tasks:
-            yield from self._store.episodes.walk(self.id, self.task(name), item, scored=scored)
+        """The episodes of a task, or of all tasks, in the order of items and repeats; without `scored`, no scores.
+
+        Items and outcomes of a task in `past` have the fields that they were stored with.
+        """
+        for name in (task,) if task else self.all_tasks:
+            form = None if name in self.past else self.task(name)
+            yield from self._store.episodes.walk(self.id, name, form, item, scored=scored)
 
     def stored_episodes(self) -> int:
         """How many episodes of all tasks are in the store now."""
-        return sum(sum(self.repeats(name).values()) for name in self.tasks)
+        return sum(sum(self.repeats(name).values()) for name in self.all_tasks)
 
     def require_whole(self, rows: int, stored: int) -> None:
         """Raise a StoreError if an export of `rows` lacks episodes of the `stored` ones from before it.
@@ -319,7 +337,7 @@ class StoredRun:
             if task:
                 return task, item
             repeat, item = item.repeat, item.item
-        name, tasks = str(getattr(item, "id", item)), (task,) if task else self.tasks
+        name, tasks = str(getattr(item, "id", item)), (task,) if task else self.all_tasks
         for one in tasks:
             for episode in self.episodes(one, name):
                 if episode.repeat == repeat:
@@ -333,7 +351,7 @@ class StoredRun:
         """The sampling parameters as they were sent, by role: all that the first 100 episodes of each task have."""
         sent = (
             (event.role, event.reply.sampling)
-            for task in self.tasks
+            for task in self.all_tasks
             for one in islice(self.episodes(task, scored=False), 100)
             for event in self.transcript(one.item.id, task, one.repeat)
             if isinstance(event, Exchange) and event.reply.sampling is not None
@@ -357,15 +375,22 @@ class StoredRun:
 
     def summary(self, task: str = "") -> Summary:
         """The summary of a task; for a run in progress or killed, computed from the episodes so far."""
-        name, summary = self.task(task).name, self.kept_summary(task)
+        name = self._name_of(task)
+        summary = self.kept_summary(name)
+        if name in self.past:
+            return structs.replace(summary, notes=(self.past_note(name), *summary.notes))
         others = sentence(self._whole_view(name, scored=False).others)
-        notes = filter(None, (self.past_note(name), self.items_note(name), others))
+        notes = filter(None, (self.items_note(name), others))
         return structs.replace(summary, notes=(*notes, *summary.notes))
 
     def kept_summary(self, task: str = "") -> Summary:
         """The summary as stored, without the notes on its task; for a run in progress or killed, computed."""
-        name, ended = self.task(task).name, self.record.status is not RunStatus.PLAYING
-        return (self._store.runs.summary(self.id, name) if ended else None) or self.made_summary(name)
+        name = self._name_of(task)
+        ended = self.record.status is not RunStatus.PLAYING
+        kept = self._store.runs.summary(self.id, name) if ended else None
+        if kept is None and name in self.past:
+            return Summary(())
+        return kept or self.made_summary(name)
 
     @property
     def tests(self) -> set[str]:
@@ -391,13 +416,10 @@ class StoredRun:
         items = view.item_set if ":" in view.item_set else self.part_of_paper(task)
         return f"{task} has {items}." if items else ""
 
-    def past_note(self, task: str = "") -> str:
-        """Whose numbers a task has that the installed version of the instrument does not have; empty for others."""
-        if not (found := self.task(task)).past:
-            return ""
-        made_by = f"version {self.version} (Sociometer {self.manifest.sociometer_version})"
-        installed = f"{self.instrument} {self._instrument.card.version}"
-        return f"{installed} has no task '{found.name}': its numbers stay those of {made_by}."
+    def past_note(self, task: str) -> str:
+        """Why the numbers of a task are only shown, as a sentence; empty for others."""
+        why = self.past.get(task, "")
+        return f"{why[:1].upper()}{why[1:]}: its numbers are shown as they were stored." if why else ""
 
     def summarised(self, task: str = "") -> AnyRun:
         """The view of a task with its summary."""
@@ -407,8 +429,6 @@ class StoredRun:
     def rescore(self, task: str = "") -> Summary:
         """Recompute all scores and the summary from stored outcomes, under the run's lock and in one transaction."""
         found = self.task(task)
-        if note := self.past_note(found.name):
-            raise UsageError(f"run {self.reference} cannot be rescored: {note}")
         with self._store.hold(self.id):
             scores: dict[tuple[str, int], Score | Failure] = {}
             for episode in self.episodes(found.name, scored=False):
@@ -467,18 +487,26 @@ class StoredRun:
             )
         return structs.replace(summary, measures=measures, notes=(*notes, *summary.notes), stopping=stopping)
 
+    def _name_of(self, task: str) -> str:
+        """The name of a task (default: the only one), also of one whose numbers are only shown."""
+        if not task and len(self.all_tasks) == 1:
+            task = self.all_tasks[0]
+        return task if task in self.past else self.task(task).name
+
     def task(self, name: str = "") -> Task[Any, Any]:
         """The task with this name (default: the only one)."""
         if not name:
             if len(self.tasks) > 1:
                 raise UsageError(f"run {self.reference} has several tasks ({', '.join(self.tasks)}); give one of them.")
-            name = self.tasks[0]
+            name = (*self.tasks, *self.past)[0]
+        if name in self.past:
+            raise UsageError(f"the numbers of run {self.reference} ({name}) can only be shown: {self.past[name]}.")
         return self._instrument.task(name)
 
     def _repr_html_(self) -> str:
         """How a notebook shows the run: its measures with their intervals and caveats."""
         head = f"<p><b>{escape(self.subject)}</b> on {escape(self.instrument)} ({escape(self.id)}, {self.status})</p>"
-        tasks = (f"<h4>{escape(task)}</h4>{self.summary(task)._repr_html_()}" for task in self.tasks)
+        tasks = (f"<h4>{escape(task)}</h4>{self.summary(task)._repr_html_()}" for task in self.all_tasks)
         return head + "".join(tasks)
 
 
@@ -534,11 +562,18 @@ def first_score(
     """The first primary measure with a value, and the summary that it is from; `summary_of` gives that of a task."""
     for task in record.manifest.config.tasks:
         if summary := summary_of(task):
-            for known in card.measures_of(task) or past_measures(task, summary):
+            cards = [known for known in card.measures_of(task) if known.primary]
+            for known in cards or _first_stored(task, summary):
                 found = summary.find(known.name)
-                if known.primary and found is not None and found.value is not None:
+                if found is not None and found.value is not None:
                     return known, found, summary
     return None
+
+
+def _first_stored(task: str, summary: Summary) -> list[MeasureCard]:
+    """The first measure of a summary of which the card knows nothing, as a plain number."""
+    names = [measure.name for measure in summary.measures if not measure.group]
+    return [MeasureCard(task, name, name, unit="number") for name in names[:1]]
 
 
 def score_safely(task: Task[Any, Any], item: Item, outcome: Any, *, official: bool) -> Score | Failure:

@@ -10,6 +10,11 @@ from sociometer.core.errors import StoreError, hint
 from sociometer.store.database import Connection, Database
 from sociometer.store.writer import TEXT, Transaction, WriterThread
 
+
+class OtherVersion(StoreError):
+    """A record that is whole and does not have the form that this version expects."""
+
+
 _RAW, _DEFLATED, _SEALED = b"\x00", b"\x01", b"\x02"
 _WORTH_COMPRESSING = 512
 _LARGEST = 1 << 27
@@ -69,7 +74,7 @@ def read_sealed(decode: Callable[[bytes], Value], stored: bytes, *place: object)
         return decode(body)
     except Exception as error:
         where, why = "/".join(map(shown, place)), f"{type(error).__name__}: {error}".partition("\n")[0][:200]
-        raise StoreError(f"the record of {where} is damaged or from another version ({why}).") from error
+        raise OtherVersion(f"the record of {where} is damaged or from another version ({why}).") from error
 
 
 def _check(packed: bytes, place: tuple[object, ...]) -> bytes:

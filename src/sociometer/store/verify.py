@@ -39,7 +39,7 @@ def verify_file(store: Store) -> Iterator[Damage]:
 def verify_run(run: StoredRun) -> Iterator[Damage]:
     """Problems of one run."""
     yield from _whatever_happens(run.id, _totals(run))
-    for task in run.tasks:
+    for task in run.all_tasks:
         yield from _whatever_happens(f"{run.id} {task}", _episodes(run, task))
         yield from _whatever_happens(f"{run.id} {task}", _summary(run, task))
 
@@ -115,7 +115,8 @@ def _totals(run: StoredRun) -> Iterator[Damage]:
 
 
 def _episodes(run: StoredRun, task: str) -> Iterator[Damage]:
-    wrong, known, official = 0, run.task(task), run.manifest.config.official
+    known = None if task in run.past else run.task(task)
+    wrong, official = 0, run.manifest.config.official
     for item, repeats in run.repeats(task).items():
         where = f"{run.id} {task} {item}"
         try:
@@ -129,7 +130,7 @@ def _episodes(run: StoredRun, task: str) -> Iterator[Damage]:
             if problem := _problem(run.transcript, item, task, episode.repeat):
                 yield Damage(f"{where}/{episode.repeat}", problem, _FROM_BACKUP)
         computed = [
-            None if one.outcome is None or known.past else score_safely(known, one.item, one.outcome, official=official)
+            score_safely(known, one.item, one.outcome, official=official) if known and one.outcome is not None else None
             for one in found
         ]
         try:
@@ -145,9 +146,9 @@ def _episodes(run: StoredRun, task: str) -> Iterator[Damage]:
 def _summary(run: StoredRun, task: str) -> Iterator[Damage]:
     if run.record.status is RunStatus.PLAYING:
         return
-    past, made = run.task(task).past, msgspec.json.encode(run.made_summary(task))
     try:
-        same = msgspec.json.encode(run.kept_summary(task)) == made or past
+        kept = msgspec.json.encode(run.kept_summary(task))
+        same = task in run.past or kept == msgspec.json.encode(run.made_summary(task))
         what = "" if same else "its summary does not follow from its scores"
     except Exception as error:
         what = _said(error)
@@ -156,4 +157,4 @@ def _summary(run: StoredRun, task: str) -> Iterator[Damage]:
 
 
 def _rescore(run: StoredRun, task: str) -> str:
-    return _FROM_BACKUP if run.task(task).past else f"run '{hint('store rescore', run.reference)}'"
+    return _FROM_BACKUP if task in run.past else f"run '{hint('store rescore', run.reference)}'"

@@ -26,7 +26,7 @@ from sociometer.reporting.evidence import TranscriptLine, beside, transcript_lin
 from sociometer.reporting.figures import run_figures
 from sociometer.reporting.plot import drawn
 from sociometer.reporting.progress import cost_in_words
-from sociometer.results.candidates import run_labels
+from sociometer.results.candidates import require_computable, run_labels
 from sociometer.results.choice import ChosenRuns, find_run
 from sociometer.results.comparison import compare
 from sociometer.results.comparison_tables import row_values
@@ -503,7 +503,7 @@ def read_item(
             episode,
             [one.repeat for one in episodes],
             transcript_lines(stored.transcript(item, task, repeat)),
-            beside(stored, task, episode),
+            None if task in stored.past else beside(stored, task, episode),
             item_title(msgspec.json.encode(episode.item)),
             *around,
         )
@@ -592,6 +592,7 @@ def read_sides(viewed: ViewedStore, given: Sequence[str], task: str) -> Sides:
                 f"runs side by side must be of one instrument: {first.id} is a run of {first.instrument}, {other.id} of"
                 f" {other.instrument}."
             )
+        require_computable(runs)
         shared = [known for known in first.tasks if all(known in run.tasks for run in runs)]
         if not shared:
             tasks = (f"{run.reference} has {', '.join(run.tasks)}" for run in runs)
