@@ -85,7 +85,7 @@ def test_a_value_of_a_choice_that_is_gone_leaves_a_number_that_is_only_shown(run
 
 
 def test_a_setting_that_is_gone_counts_if_it_was_not_the_default(run, monkeypatch):
-    monkeypatch.setattr(past, "_ORDINARY_SETTINGS", {("sesi", "silent"): False})
+    monkeypatch.setattr(past, "_ORDINARY_SETTINGS", {("sesi/questions", "silent"): False})
     for value, said in ((False, ""), (True, " with --silent, which this version does not have")):
         settings = {**run.manifest.config.settings, "silent": value, "of-a-task-that-is-gone": 7}
         config = structs.replace(run.manifest.config, settings=settings)

@@ -29,6 +29,7 @@ from sociometer.store.bundle import ENDING
 from sociometer.store.place import StorePlace, StoreUrl
 from sociometer.store.records import changed_code
 from sociometer.store.store import Store
+from sociometer.store.stored_run import StoredRun
 from sociometer.store.verify import verify_file, verify_run
 
 _EXTRAS = {
@@ -151,7 +152,7 @@ def _store(runs: tuple[str, ...], store: StorePlace | None, display: Display) ->
         for record in track([one for one in sound if one.id not in left_out], "checking runs"):
             run = engine.stored(record.id)
             found += verify_run(run)
-            past += [f"{run.reference} was {why}: its numbers were not computed again." for why in run.past.values()]
+            past += _not_computed(run)
     checked = len(sound) - len(left_out)
     rows = tuple((one.where, one.what, one.next_step) for one in found)
     table = Table("findings", "Findings", ("where", "what", "next step"), rows)
@@ -165,13 +166,27 @@ def _store(runs: tuple[str, ...], store: StorePlace | None, display: Display) ->
     return int(ExitCode.GATE_FAILED if found else ExitCode.OK)
 
 
+def _not_computed(run: StoredRun) -> Iterator[str]:
+    """Why numbers of a run were not computed again, in a sentence each."""
+    for why in run.past.values():
+        yield f"{run.reference} was {why}: its numbers were not computed again."
+    if run.tasks and run.of_other_version:
+        yield (
+            f"{run.reference} was made with {run.instrument} {run.version}, and {run.definition.card.version} is"
+            " installed: its numbers were not computed again."
+        )
+
+
 def _bundle(path: Path, display: Display) -> int:
     """Whether the numbers of a run follow from its replies."""
     with working("checking"):
         bundle, done = check_file(path, load)
     run, config = bundle.run, bundle.run.manifest.config
     said = *_what_replies_say(done, card_of(config.instrument)), *changed_code(run.manifest)
-    notes = [*said, f"plan {run.plan}", f"root {bundle.root}"]
+    plan = f"plan {run.plan}"
+    if not done.plan_agrees:
+        plan = "The digest of the plan was not computed again: the file has fields that this version does not have."
+    notes = [*said, plan, f"root {bundle.root}"]
     if config.until is not None and not done.why_not:
         notes.append("The run stopped early after comparisons with other runs; these are taken from the file.")
     data = {"file": path, "run": run.id, "plan": run.plan, "root": bundle.root, **structs.asdict(done)}

@@ -37,6 +37,7 @@ from sociometer.store.bundle import (
     Difference,
     asked_digest,
     digest,
+    lacks_fields,
     plan_digest,
     public_manifest,
     public_norms,
@@ -74,6 +75,8 @@ class Checked(Struct, frozen=True):
     finishes: dict[str, int] = {}
     unsaid: int = 0
     """Replies of models that lack a sampling parameter of their request."""
+    plan_agrees: bool = True
+    """Whether the digest of the plan was computed again: not of a file with fields that this version does not have."""
 
     @property
     def finding(self) -> str:
@@ -245,7 +248,8 @@ def check_bundle(bundle: Bundle, load: Callable[[str], Instrument], store: Store
     """
     instrument = _instrument(bundle, load)
     manifest, total = bundle.run.manifest, bundle.episodes
-    if plan_digest(manifest) != bundle.run.plan:
+    plan_agrees = plan_digest(manifest) == bundle.run.plan
+    if not plan_agrees and not lacks_fields(bundle.path):
         raise Difference(bundle.path, "the digest of the plan does not match the manifest.")
     if {*bundle.summaries} != {*manifest.config.tasks}:
         raise Difference(bundle.path, f"it needs one summary for each of: {', '.join(manifest.config.tasks)}.")
@@ -265,7 +269,7 @@ def check_bundle(bundle: Bundle, load: Callable[[str], Instrument], store: Store
                 error.args = (f"{error} It was made with Sociometer {made}: check it with that version, too.",)
             raise
         return Checked(total, 0, f"files of --{', --'.join(replay.own_files)} are not in it, and without them {error}")
-    return replay.checked()
+    return structs.replace(replay.checked(), plan_agrees=plan_agrees)
 
 
 def _instrument(bundle: Bundle, load: Callable[[str], Instrument]) -> Instrument:
@@ -280,6 +284,11 @@ def _instrument(bundle: Bundle, load: Callable[[str], Instrument]) -> Instrument
         raise BundleError(f"{bundle.path}: it is not a run of an instrument.")
     if not re.fullmatch(rf"{name}-[a-z0-9]{{5,8}}", bundle.run.id):
         raise BundleError(f"{bundle.path}: '{bundle.run.id}' is not the id of a run.")
+    if manifest.removed:
+        raise BundleError(
+            f"{bundle.path}: was made by version {manifest.sociometer_version} with {manifest.removed[0]}, which this"
+            " version does not have: check it with the version that made it."
+        )
     try:
         instrument = load(name)
         if instrument.card.version != manifest.instrument_version:  # which may have had other tasks

@@ -21,7 +21,7 @@ from sociometer.core.conversation import Message, Reply
 from sociometer.core.errors import ExitCode, SociometerError, UsageError, hint
 from sociometer.core.measure import Summary
 from sociometer.core.task import Failure, Score
-from sociometer.store.records import Manifest
+from sociometer.store.records import Manifest, read_manifest
 
 ENDING = ".sociometer"
 FORMAT = "sociometer-run"
@@ -111,6 +111,10 @@ class _End(Struct, frozen=True, forbid_unknown_fields=True):
 
     rows: int
     root: str
+
+
+class _RawRun(Struct, frozen=True):
+    manifest: Raw
 
 
 class _Head(Struct, frozen=True):
@@ -234,6 +238,8 @@ def _rows(path: Path) -> Iterator[BundledRow | _End]:
             if number == 1:
                 _refuse_foreign(path, found.content)
             row = msgspec.json.decode(found.content, type=BundledRow)
+            if isinstance(row, BundledRun):
+                row = structs.replace(row, manifest=read_manifest(_manifest_in(found.content)))
             digests.append(hashlib.sha256(found.content).hexdigest())
             if digests[-1] != found.digest:
                 raise Difference(path, f"{_named(row)} was changed: its digest does not match. Ask for the original.")
@@ -250,6 +256,27 @@ def _rows(path: Path) -> Iterator[BundledRow | _End]:
         said = f"rows were added, removed or moved{counts}"
         raise Difference(path, f"{said}: the root digest does not match.")
     yield last
+
+
+def lacks_fields(path: Path) -> bool:
+    """Whether the manifest of a file has fields that this version does not have, so that its plan is another text."""
+    line = next(_lines(path))
+    body = _manifest_in(msgspec.json.decode(line, type=_Line).content)
+    written = msgspec.json.decode(body)
+    return _lacks(written, msgspec.to_builtins(msgspec.json.decode(body, type=Manifest)))
+
+
+def _manifest_in(content: Raw) -> Raw:
+    return msgspec.json.decode(content, type=_RawRun).manifest
+
+
+def _lacks(written: dict[str, Any], read: dict[str, Any]) -> bool:
+    for name, value in written.items():
+        if name not in read:
+            return True
+        if isinstance(value, dict) and isinstance(read[name], dict) and _lacks(value, read[name]):
+            return True
+    return False
 
 
 def _named(row: BundledRow) -> str:

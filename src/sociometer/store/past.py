@@ -19,8 +19,13 @@ from sociometer.store.texts import OtherVersion
 
 _HOW_SENT = ("--batch", "--cancel-batches")
 """Removed options on which no number depends."""
-_ORDINARY_SETTINGS: Mapping[tuple[str, str], SettingValue] = {}
-"""Settings of version 0.3, by instrument, and the value with which a run is like one of this version."""
+_ORDINARY_SETTINGS: Mapping[tuple[str, str], SettingValue] = {
+    ("egosocial/generated", "tier"): ("seen",),
+    ("sage/dialogue", "form"): "full",
+    ("sesi/questions", "blind"): False,
+    ("socialeval/abilities", "blind"): False,
+}
+"""Settings of version 0.3, by task, and the value with which a run is like one of this version."""
 
 
 def past_tasks(store: Store, record: RunRecord, instrument: Instrument) -> dict[str, str]:
@@ -52,7 +57,7 @@ def _removed(record: RunRecord, card: Card, task: str) -> Iterator[str]:
         return
     settings = {one.name: one for one in card.setting}
     for name, value in manifest.config.settings.items():
-        usual = _ORDINARY_SETTINGS.get((card.name, name), value)
+        usual = _ORDINARY_SETTINGS.get((f"{card.name}/{task}", name), value)
         if name not in settings and not _same(value, usual):
             yield f"--{name}" if value is True else f"--{name} {_words(value)}"
         if name in settings and (gone := _gone(settings[name], value)):

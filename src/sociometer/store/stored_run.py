@@ -107,6 +107,11 @@ class StoredRun:
         return self.manifest.instrument_version
 
     @property
+    def of_other_version(self) -> bool:
+        """Whether another version of the instrument than the installed one scored it."""
+        return self.manifest.card is None and self.version != self._instrument.card.version
+
+    @property
     def created(self) -> str:
         """When the run was made, as text."""
         return datetime.fromtimestamp(self.record.created, UTC).strftime("%Y-%m-%d %H:%M UTC")

@@ -115,7 +115,7 @@ def _totals(run: StoredRun) -> Iterator[Damage]:
 
 
 def _episodes(run: StoredRun, task: str) -> Iterator[Damage]:
-    known = None if task in run.past else run.task(task)
+    known = run.task(task) if _is_computed(run, task) else None
     wrong, official = 0, run.manifest.config.official
     for item, repeats in run.repeats(task).items():
         where = f"{run.id} {task} {item}"
@@ -148,7 +148,7 @@ def _summary(run: StoredRun, task: str) -> Iterator[Damage]:
         return
     try:
         kept = msgspec.json.encode(run.kept_summary(task))
-        same = task in run.past or kept == msgspec.json.encode(run.made_summary(task))
+        same = not _is_computed(run, task) or kept == msgspec.json.encode(run.made_summary(task))
         what = "" if same else "its summary does not follow from its scores"
     except Exception as error:
         what = _said(error)
@@ -156,5 +156,12 @@ def _summary(run: StoredRun, task: str) -> Iterator[Damage]:
         yield Damage(f"{run.id} {task}", what, _rescore(run, task))
 
 
+def _is_computed(run: StoredRun, task: str) -> bool:
+    """Whether this version has the scorer that made the numbers of a task."""
+    return task not in run.past and not run.of_other_version
+
+
 def _rescore(run: StoredRun, task: str) -> str:
-    return _FROM_BACKUP if task in run.past else f"run '{hint('store rescore', run.reference)}'"
+    if task in run.past:
+        return _FROM_BACKUP
+    return f"run '{hint('store rescore', run.reference)}'"
