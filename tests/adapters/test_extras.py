@@ -47,12 +47,6 @@ def test_the_versions_of_another_tool_have_both_ends(extra):
     assert ",<" in line
 
 
-def test_commands_that_need_inspect_say_so(without, cli, tmp_path):
-    without("inspect_ai")
-    (tmp_path / "x.eval").write_bytes(b"")
-    assert "[inspect]'" in cli("import", "inspect", "x.eval", code=2)
-
-
 def test_a_model_of_inspect_needs_inspect(without, cli, monkeypatch):
     without("inspect_ai")
     monkeypatch.delitem(sys.modules, "sociometer.adapters.inspect_player", raising=False)

@@ -1,11 +1,10 @@
-"""Inspect runs our instruments, and its own commands score, dump and read what we write; no network, real package."""
+"""Inspect runs our instruments, and its own commands score what we write again; no network, real package."""
 
-import contextlib
 import json
 import math
-import zipfile
-from functools import cache
+import re
 from itertools import count
+from pathlib import Path
 
 import msgspec
 import pytest
@@ -13,27 +12,23 @@ import pytest
 pytest.importorskip("inspect_ai", reason="the extra 'inspect' is not installed")
 
 import inspect_ai
+from inspect_ai._eval.score import resolve_scorers
 from inspect_ai._util.error import PrerequisiteError
 from inspect_ai.log import read_eval_log
 from inspect_ai.model import ContentReasoning, ContentText, ModelAPI, ModelOutput, ModelUsage, modelapi
 from inspect_ai.scorer import SampleScore, Score
 
 import assistants
+import inspect_models as inspect_models  # registers the provider `replies`
 import sociometer as sm
 from sociometer.adapters import inspect_tasks
-from sociometer.cli.main import run_command
 from sociometer.instruments import cards, load
 from untidy import left_open
 
 # Inspect itself calls tenacity with a parameter that tenacity deprecates.
 pytestmark = pytest.mark.filterwarnings("ignore:The 'initial' parameter is deprecated:DeprecationWarning")
-EVAL = ("inspect", "eval", "--display", "plain", "--log-dir")
 QUESTIONS = 40
 """Of SESI's: enough for clusters, and Inspect takes long for each."""
-
-
-def newest(folder):
-    return max(folder.glob("*.eval"), key=lambda path: path.stat().st_mtime_ns)
 
 
 def evaluate(task, folder, **options):
@@ -41,7 +36,7 @@ def evaluate(task, folder, **options):
     with left_open():
         (log,) = inspect_ai.eval(task, log_dir=str(folder), display="none", **options)
     assert log.status == "success", log.error
-    return newest(folder)
+    return Path(log.location.removeprefix("file://"))
 
 
 @pytest.fixture(scope="module")
@@ -72,8 +67,8 @@ def played(folder, replies):
 
 @pytest.fixture(scope="module")
 def evaluated(folder, replies, played):
-    """The same by Inspect; that its command works too is seen by the slow tests."""
-    chosen = {"model": f"sociometer/scripted/{replies}", "sample_id": [one.item.id for one in played.episodes()]}
+    """The same by Inspect."""
+    chosen = {"model": f"replies/{replies}", "sample_id": [one.item.id for one in played.episodes()]}
     return evaluate("sociometer/sesi", folder / "sesi", **chosen)
 
 
@@ -145,27 +140,27 @@ def test_the_log_says_what_was_played_and_shows_the_conversation(evaluated):
     assert sample.metadata["item"]["situation"] in sample.input
 
 
-@pytest.mark.slow
-def test_inspect_scores_a_log_again_without_asking_a_model(evaluated, folder, command):
-    command("inspect", "score", evaluated, "--action", "overwrite", "--output-file", "again.eval", folder=folder)
-    assert scores_of(folder / "again.eval") == scores_of(evaluated)
-
-
-def test_an_own_log_is_imported_as_a_run_of_the_instrument(evaluated, played, cli):
-    (run,) = cli("import", "inspect", evaluated, "--json")
-    assert run["instrument"] == "sesi"
-    imported = sm.get_run(run["run"])
-    assert imported.summary().measures == played.summary().measures
-    assert imported.transcript(next(imported.episodes()).item.id)[0].messages[0].content
-    assert imported.subject == played.subject == "scripted/replies.jsonl"
-    assert [one.undecided for one in sm.compare(imported, played)] == [""]
+def test_inspect_scores_a_log_again_by_the_scorers_that_it_names(evaluated):
+    log = read_eval_log(evaluated)
+    with left_open():
+        again = inspect_ai.score(log, resolve_scorers(log), action="overwrite", display="none")
+    values, before = (
+        [value for sample in one.samples for score in sample.scores.values() for value in [score.value, score.metadata]]
+        for one in (again, log)
+    )
+    assert values == before
+    measured, before = (
+        [(name, metric.value) for score in one.results.scores for name, metric in score.metrics.items()]
+        for one in (again, log)
+    )
+    assert measured == before
 
 
 @pytest.fixture(scope="module")
 def matches(folder):
     """Number guessing against four opponents, played twice."""
     (folder / "numbers.jsonl").write_text('{"match": ".", "reply": "{\\"prediction\\": 33, \\"choice\\": 20}"}\n')
-    model = f"sociometer/scripted/{folder / 'numbers.jsonl'}"
+    model = f"replies/{folder / 'numbers.jsonl'}"
     chosen = {"task_args": {"task": "numbers", "rounds": 3}, "epochs": 2, "limit": 4, "temperature": 0.7}
     return evaluate("sociometer/egosocial", folder / "numbers", model=model, **chosen)
 
@@ -201,18 +196,16 @@ def test_what_the_user_sets_in_inspect_replaces_what_the_instrument_asks_for(mat
     assert asked.config.max_tokens == 1000
 
 
-@pytest.mark.slow
-def test_a_role_is_played_by_its_own_model_and_never_by_the_subject(folder, script, command):
+def test_a_role_is_played_by_its_own_model_and_never_by_the_subject(folder, script):
     (folder / "helper.jsonl").write_text('{"match": ".", "reply": "I am listening."}\n')
     feeling = '{"thinking": "kind", "change": 5, "analysis": "well"}'
     script(folder / "person.jsonl", {}, feeling)
-    roles = ("--model-role", f"simulator=sociometer/scripted/{folder / 'person.jsonl'}")
-    model = f"sociometer/scripted/{folder / 'helper.jsonl'}"
-    chosen = ("-T", "turns=2", "--limit", "1", "--no-fail-on-error")
-    command(*EVAL, "sage", "sociometer/sage", "--model", model, *roles, *chosen, folder=folder)
-    (sample,) = read_eval_log(newest(folder / "sage")).samples
+    chosen = {"model": f"replies/{folder / 'helper.jsonl'}", "task_args": {"turns": 2}, "limit": 1}
+    roles = {"simulator": f"replies/{folder / 'person.jsonl'}"}
+    log = evaluate("sociometer/sage", folder / "sage", **chosen, model_roles=roles, fail_on_error=False)
+    (sample,) = read_eval_log(log).samples
     asked = [(event.role, event.model) for event in sample.events if event.event == "model"]
-    assert ("simulator", f"sociometer/scripted/{folder / 'person.jsonl'}") in asked
+    assert ("simulator", f"replies/{folder / 'person.jsonl'}") in asked
     assert all(model.endswith("person.jsonl") == (role == "simulator") for role, model in asked)
 
 
@@ -224,13 +217,11 @@ def test_a_role_that_nobody_plays_is_an_error(monkeypatch):
         inspect_tasks._binding(instrument, role)
 
 
-@pytest.mark.slow
-def test_a_failure_of_the_machinery_is_an_error_and_no_score(folder, command):
-    (folder / "dry.txt").write_text("A\n")
-    model = f"sociometer/scripted/{folder / 'dry.txt'}"
-    chosen = ("--limit", "2", "--no-fail-on-error", "--max-retries", "0")
-    command(*EVAL, "dry", "sociometer/sesi", "--model", model, *chosen, folder=folder)
-    log = read_eval_log(newest(folder / "dry"))
+def test_a_failure_of_the_machinery_is_an_error_and_no_score(folder, script):
+    first = next(iter(load("sesi").tasks["questions"].items(_source("sesi"))))
+    (folder / "dry.jsonl").write_text(json.dumps({"match": re.escape(first.situation), "reply": "A"}) + "\n")
+    chosen = {"model": f"replies/{folder / 'dry.jsonl'}", "limit": 2, "fail_on_error": False, "max_retries": 0}
+    log = read_eval_log(evaluate("sociometer/sesi", folder / "dry", **chosen))
     assert sorted(sample.error is None for sample in log.samples) == [False, True]
     (failed,) = [sample for sample in log.samples if sample.error]
     assert "no reply left" in failed.error.message
@@ -268,66 +259,6 @@ def test_every_default_task_of_every_instrument_is_offered(name, task):
     made = getattr(inspect_tasks, name)(task=task)
     assert len(made.dataset) > 0
     assert inspect_tasks.score_names(cards()[name], task)
-
-
-FOREIGN = """
-from inspect_ai import Task, task
-from inspect_ai.dataset import Sample
-from inspect_ai.model import ModelOutput, get_model
-from inspect_ai.scorer import includes
-from inspect_ai.solver import generate
-
-@task
-def capitals():
-    pairs = [("France", "Paris"), ("Italy", "Rome"), ("Spain", "Madrid"), ("Norway", "Oslo")] * 10
-    samples = [
-        Sample(id=f"{place}", input=f"Capital of {land}?", target=town, metadata={"region": f"r{place // 2}"})
-        for place, (land, town) in enumerate(pairs)
-    ]
-    return Task(dataset=samples, solver=generate(), scorer=includes())
-"""
-
-
-@pytest.fixture(scope="module")
-def foreign(folder):
-    """Gives the log of a task that is not ours, of a model that knows half of the towns or of one that knows all."""
-    (folder / "capitals.py").write_text(FOREIGN)
-    lands = {"Paris": "France", "Oslo": "Norway", "Rome": "Italy", "Madrid": "Spain"}
-    for name, towns in (("half", ("Paris", "Oslo")), ("all", tuple(lands))):
-        lines = [json.dumps({"match": lands[town], "reply": f"It is {town}."}) for town in towns]
-        (folder / f"{name}.jsonl").write_text("\n".join([*lines, '{"match": ".", "reply": "I pass."}']))
-
-    def log_of(name):
-        with contextlib.chdir(folder):
-            return evaluate("capitals.py", folder / name, model=f"sociometer/scripted/{folder / name}.jsonl")
-
-    return cache(log_of)
-
-
-@pytest.mark.slow
-def test_any_log_of_inspect_becomes_runs_that_can_be_compared(foreign, cli):
-    (half,), (whole,) = (
-        cli("import", "inspect", foreign(name), "--cluster", "region", "--subject", name, "--json")
-        for name in ("half", "all")
-    )
-    (measure,) = half["summaries"]["items"]["measures"]
-    assert (half["instrument"], measure["name"], measure["value"], measure["clusters"]) == (
-        "capitals",
-        "includes",
-        0.5,
-        20,
-    )
-    assert "all is better than half: 50" in cli("compare", half["run"], whole["run"])
-    events = cli("show", half["run"], "0", "--json")["events"]
-    assert events[0]["reply"]["text"] == "It is Paris."
-
-
-def test_a_wrong_score_cluster_or_file_is_named(foreign, cli, tmp_path):
-    assert "unknown score 'f1'" in cli("import", "inspect", foreign("half"), "--primary", "f1", code=2)
-    assert "no field 'town' to cluster by" in cli("import", "inspect", foreign("half"), "--cluster", "town", code=2)
-    (tmp_path / "broken.eval").write_bytes(b"PK not a zip")
-    assert "not a log of Inspect" in cli("import", "inspect", "broken.eval", code=2)
-    assert "no such file" in cli("import", "inspect", "absent.eval", code=2)
 
 
 ASKED = count(1)
@@ -430,39 +361,12 @@ def test_tools_of_inspect_give_the_same_state_and_the_same_score(folder, openai_
             key: value for key, value in episode.score.values.items() if key in scores
         }
     assert not theirs
-    assert read_eval_log(log).eval.metadata
 
 
-def test_a_model_of_ours_is_told_of_tools_in_inspect_or_refused(folder, tmp_path):
+def test_a_model_is_told_of_tools_in_words_if_asked_to(folder, script):
     call = json.dumps({"tool": "look_up", "arguments": {"record": "B1"}})
-    script = tmp_path / "script.jsonl"
-    script.write_text(
-        "".join(json.dumps({"match": match, "reply": said}) + "\n" for match, said in (("Result", "No."), (".", call)))
-    )
-    chosen = {"model": f"sociometer/scripted/{script}", "limit": 1}
-    log = evaluate("sociometer/helpdesk", folder / "told", **chosen, task_args={"talks": 2, "tools": "told"})
+    model = f"replies/{script(folder / 'told.jsonl', {'Result': 'No.'}, call)}"
+    arguments = {"talks": 2, "tools": "told"}
+    log = evaluate("sociometer/helpdesk", folder / "told", model=model, limit=1, task_args=arguments)
     (sample,) = read_eval_log(log).samples
     assert sample.store["sociometer:outcome"]["talk"][1] == ["subject", "No."]
-    with pytest.raises(AssertionError, match="-T tools=told"):
-        evaluate("sociometer/helpdesk", folder / "refused", **chosen, task_args={"talks": 2})
-
-
-@pytest.mark.parametrize("samples", [0, 12])
-def test_a_log_that_was_killed_is_refused_without_samples_and_else_imported_as_a_stopped_run(
-    evaluated, tmp_path, capsys, samples
-):
-    killed, store = tmp_path / "killed.eval", str(tmp_path / "s.db")
-    with zipfile.ZipFile(evaluated) as whole, zipfile.ZipFile(killed, "w") as part:
-        kept = [name for name in whole.namelist() if name.startswith("samples/")][:samples]
-        for name in ("_journal/start.json", *kept):
-            part.writestr(name, whole.read(name))
-    code = run_command(["import", "inspect", str(killed), "--store", store])
-    said = capsys.readouterr()
-    if samples:
-        (run,) = sm.runs(store=store)
-        assert (code, run.status, len(list(run.episodes()))) == (0, "stopped", 12)
-        assert "its scores cover only the items played so far" in said.out
-    else:
-        assert code == 2
-        assert "the evaluation was killed before it wrote one" in said.err
-        assert not sm.runs(store=store)

@@ -11,7 +11,6 @@ import inspect_ai
 
 import inspect_models as inspect_models  # registers the provider
 import sociometer as sm
-from sociometer.adapters import inspect_tasks
 from untidy import left_open
 
 # Inspect itself calls tenacity with a parameter that tenacity deprecates.
@@ -115,12 +114,3 @@ def test_every_epoch_counts_as_a_repeat(openai_server, tmp_path):
     openai_server.say = points
     run, log = played("seceu", openai_server, tmp_path, limit=3, settings={}, repeats=2)
     assert logged(log) == dict(numbers(run.summary().measures))
-
-
-def test_the_numbers_are_computed_again_from_the_log(openai_server, tmp_path):
-    openai_server.say = points
-    _, log = played("seceu", openai_server, tmp_path, limit=3, settings={"prompting": "zero-shot"})
-    openai_server.received.clear()
-    again = inspect_ai.score(log, inspect_tasks.logged_outcome("seceu", "feelings"), action="overwrite", display="none")
-    assert logged(again) == logged(log)
-    assert not openai_server.received

@@ -12,9 +12,8 @@ import sociometer as sm
 from servers.openai import OpenAIServer
 from sociometer.adapters.one_turn import one_turns, plan_of
 from sociometer.cli.main import run_command
-from sociometer.engine.engine import Engine
-from sociometer.instruments import cards, load
-from sociometer.store.store import Store
+from sociometer.instruments import cards
+from untidy import left_open
 
 TASKS = {
     "sesi": ("sesi", "questions", {"orders": 1}),
@@ -104,13 +103,21 @@ def test_the_same_replies_give_the_same_scores_in_lm_eval_and_in_our_engine(eval
         assert found
 
 
-def test_the_same_replies_give_the_same_numbers_in_inspect_lm_eval_and_our_engine(evaluated, server, folder, command):
-    pytest.importorskip("inspect_ai", reason="the extra 'inspect' is not installed")
-    from inspect_ai.log import read_eval_log
+@pytest.mark.filterwarnings("ignore:The 'initial' parameter is deprecated:DeprecationWarning")
+def test_the_same_replies_give_the_same_numbers_in_inspect_lm_eval_and_our_engine(evaluated, server, folder):
+    inspect_ai = pytest.importorskip("inspect_ai", reason="the extra 'inspect' is not installed")
+    import inspect_models as inspect_models  # registers the provider
 
-    model = ("--model", f"sociometer/vllm/m@{server.url}", "-T", "second_question=false", "--limit", LIMIT)
-    command("inspect", "eval", "sociometer/sesi", *model, "--display", "plain", "--log-dir", "logs", folder=folder)
-    log = read_eval_log(next((folder / "logs").glob("*.eval")))
+    with left_open():
+        (log,) = inspect_ai.eval(
+            "sociometer/sesi",
+            model="loopback/m",
+            model_base_url=server.url,
+            task_args={"second_question": False},
+            limit=LIMIT,
+            log_dir=str(folder / "logs"),
+            display="none",
+        )
     run = sm.run(
         "sesi", "vllm/m", base_url=server.url, store=folder / "three.db", retries=0, second_question=False, fresh=True
     )
@@ -146,15 +153,6 @@ def test_the_version_of_a_task_is_that_of_its_instrument(evaluated):
     results = json.loads(next(evaluated[1]["sesi"].parent.glob("results_*.json")).read_text())
     for name, (instrument, _, _) in TASKS.items():
         assert results["versions"][f"sociometer_{name}"] == cards()[instrument].version
-
-
-def test_samples_are_imported_as_a_run_of_the_instrument(evaluated, cli, tmp_path):
-    (run,) = cli("import", "lm-eval", evaluated[1]["seceu"], "--json")
-    assert (run["instrument"], run["subject"]) == ("seceu", "m")
-    theirs = {one["doc"]["id"]: one["distance"] for one in samples(evaluated[1]["seceu"])}
-    with Store(tmp_path / "store.db") as store:
-        ours = {one.item.id: one.score.values["distance"] for one in Engine(store, load).stored(run["run"]).episodes()}
-    assert ours == theirs
 
 
 def test_what_needs_several_turns_says_so():

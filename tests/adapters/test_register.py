@@ -8,6 +8,7 @@ import pytest
 import yaml
 
 from sociometer.instruments import cards
+from untidy import left_open
 
 pytestmark = pytest.mark.slow
 
@@ -45,20 +46,20 @@ def test_a_clone_with_the_default_group_of_uv_has_inspect():
     assert project["dependency-groups"]["dev"] == project["project"]["optional-dependencies"]["inspect"]
 
 
-@pytest.mark.parametrize(("name", "options"), [("sesi", ()), ("sage", ("-T", "turns=2"))])
-def test_inspect_runs_a_task_by_the_name_of_its_file(entry, name, options, command, script, tmp_path):
-    pytest.importorskip("inspect_ai", reason="the extra 'inspect' is not installed")
+@pytest.mark.filterwarnings("ignore:The 'initial' parameter is deprecated:DeprecationWarning")
+@pytest.mark.parametrize(("name", "arguments"), [("sesi", {}), ("sage", {"turns": 2})])
+def test_inspect_runs_a_task_by_the_name_of_its_file(entry, name, arguments, script, tmp_path):
+    inspect_ai = pytest.importorskip("inspect_ai", reason="the extra 'inspect' is not installed")
+    from inspect_ai._eval.score import resolve_scorers
+
+    import inspect_models as inspect_models  # registers the provider `replies`
+
     (path,) = (ROOT / task["task_path"] for task in entry["tasks"] if task["name"] == name)
-    model = f"sociometer/scripted/{script(tmp_path / 'replies.jsonl', {}, 'B')}"
-    words = (f"{path}@{name}", "--model", model, "--limit", 1, "--display", "plain", "--log-dir", "logs", *options)
-    said = command("inspect", "eval", *words, folder=tmp_path)
-    assert f"{name} (1 sample)" in said
-    command(
-        "inspect",
-        "score",
-        next((tmp_path / "logs").glob("*.eval")),
-        "--action",
-        "overwrite",
-        "--overwrite",
-        folder=tmp_path,
-    )
+    model = f"replies/{script(tmp_path / 'replies.jsonl', {}, 'B')}"
+    logs = {"log_dir": str(tmp_path), "display": "none"}
+    with left_open():
+        (log,) = inspect_ai.eval(f"{path}@{name}", model=model, limit=1, task_args=arguments, **logs)
+        assert log.status == "success", log.error
+        again = inspect_ai.score(log, resolve_scorers(log), action="overwrite", display="none")
+    values, before = ([score.value for score in one.samples[0].scores.values()] for one in (again, log))
+    assert str(values) == str(before)  # some are NaN

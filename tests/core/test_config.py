@@ -1,4 +1,4 @@
-"""What becomes of each choice of a run: whether it makes another run, is stored, published or given to Inspect."""
+"""What becomes of each choice of a run: whether it makes another run, is stored or published."""
 
 import hashlib
 
@@ -59,17 +59,6 @@ def test_no_path_no_address_and_no_key_is_published():
         "subject": "The label", "roles": {"judge": "Judge"}, "data_folder": "", "prompts_folder": "", "base_url": "",
         "settings": {"orders": 4, "norm": "norm.csv", "more": ("1.csv", "2.csv")}, "key_variable": "", "command": (),
         "insecure_http": False, "on": "ray",
-    }  # fmt: skip
-    text = msgspec.json.encode(made).decode()
-    assert all(private not in text for private in ("/home", "10.0.0", "MY_KEY"))
-
-
-def test_inspect_gets_no_path_and_no_address():
-    made = FULL.only("inspect", CONTEXT)
-    assert changed(made) == {
-        "subject": "local/model.gguf", "roles": {"judge": "openai/gpt", "unused": "openai/other"}, "data_folder": "",
-        "settings": {"orders": 4, "norm": "norm.csv", "more": ("1.csv", "2.csv")}, "prompts_folder": "",
-        "base_url": "", "key_variable": "", "insecure_http": False, "on": "ray", "command": (),
     }  # fmt: skip
     text = msgspec.json.encode(made).decode()
     assert all(private not in text for private in ("/home", "10.0.0", "MY_KEY"))

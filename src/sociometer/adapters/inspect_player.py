@@ -110,14 +110,6 @@ def _called(message: ChatMessageAssistant) -> dict[str, Any]:
     return {"calls": calls, "echo": message.model_dump_json(exclude_none=True)}
 
 
-def plain_messages(messages: Sequence[ChatMessage]) -> tuple[Message, ...]:
-    """Inspect's messages as ours; results of tools become user messages."""
-    return tuple(
-        Message(message.role if message.role in ("system", "assistant") else "user", message.text)
-        for message in messages
-    )
-
-
 def reply_of(output: ModelOutput) -> Reply:
     """Inspect's reply as ours, which may be empty; a MachineryError if there is none."""
     if output.empty:
@@ -169,10 +161,10 @@ def _failure(model: Model, error: Exception) -> MachineryError:
     if last_attempt is not None and last_attempt.failed:
         cause = last_attempt.exception()
     retryable = bool(model.api.should_retry(cause))
-    said = f"{model}: {type(cause).__name__}: {first_line(cause)}"
+    said = f"{model}: {type(cause).__name__}: {_first_line(cause)}"
     return MachineryError(said, FailureKind.INSPECT, retryable=retryable)
 
 
-def first_line(error: BaseException) -> str:
+def _first_line(error: BaseException) -> str:
     """What an error says, in one line."""
     return next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)

@@ -23,10 +23,8 @@ from inspect_ai.scorer import Score as InspectScore
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 from msgspec import structs
 
-from sociometer.adapters import inspect_provider as inspect_provider  # registers our models with Inspect
 from sociometer.adapters.inspect_player import InspectPlayer, chat_messages
 from sociometer.core.card import Card, RoleCard
-from sociometer.core.config import FieldContext
 from sociometer.core.conversation import SUBJECT, Event, Exchange, Identity
 from sociometer.core.errors import DataError, FailureKind, MachineryError, SociometerError, UsageError
 from sociometer.core.instrument import Instrument
@@ -40,7 +38,6 @@ from sociometer.engine.run_options import make_config
 from sociometer.engine.runner import play_episode
 from sociometer.instruments import card_of, cards, load
 from sociometer.statistics.intervals import MINIMUM_CLUSTERS
-from sociometer.store.records import Manifest
 
 OUTCOME, ROLES = "sociometer:outcome", "sociometer:roles"
 """The content of a sample's store in the log: the outcome, and who played the other roles."""
@@ -83,7 +80,6 @@ def _task(name: str, task: str, options: dict[str, Any], settings: dict[str, Any
     card = cards()[name]
     chosen = task or _only_task(card)
     plan = _plan(name, chosen, msgspec.json.encode((options, settings), order="deterministic"))
-    manifest = plan.described()
     primary = card.primary_of(chosen)
     samples = [sample_of(item, place) for place, item in enumerate(plan.item_lists()[chosen])]
     return InspectTask(
@@ -94,18 +90,8 @@ def _task(name: str, task: str, options: dict[str, Any], settings: dict[str, Any
         headline_metric=HeadlineMetric(metric=primary.name) if primary else None,
         version=card.version,
         epochs=plan.repeats(chosen),
-        metadata={"sociometer": task_facts(manifest, chosen)},
         display_name=f"{name}/{chosen}",
     )
-
-
-def task_facts(manifest: Manifest, task: str) -> dict[str, Any]:
-    """What a log stores about the whole run, so that it can be imported again: no folder, no address."""
-    card = cards()[manifest.config.instrument]
-    config = structs.replace(manifest.config.only("inspect", FieldContext(card.setting)), tasks=(task,))
-    facts = structs.replace(manifest, config=config, norms={task: manifest.norms.get(task)}, roles={})
-    kept: dict[str, Any] = msgspec.to_builtins(facts)
-    return kept
 
 
 def _only_task(card: Card) -> str:
@@ -151,8 +137,6 @@ def play(instrument: str, task: str, options: dict[str, Any], settings: dict[str
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         bindings = _bindings(plan.instrument, task)
-        if plan.config.tools == "called" and str(get_model()).startswith(inspect_provider.PREFIX):
-            raise PrerequisiteError("a model of Sociometer's is not given tools by Inspect; add -T tools=told.")
         item = msgspec.convert(state.metadata["item"], found.item_type, strict=False)
         played = await play_episode(structs.replace(plan, bindings=bindings), found, item, state.epoch - 1)
         if played.error is not None:

@@ -14,7 +14,7 @@ from typing import Any
 import click
 from msgspec import structs
 
-from sociometer.adapters.scored_log import import_csv
+from sociometer.adapters.csv_scores import import_csv
 from sociometer.cli.options import detail_values, json_option, open_engine
 from sociometer.cli.output import option, print_json, print_table, print_text
 from sociometer.cli.run import command as run_command

@@ -1,4 +1,4 @@
-"""`sociometer import run|inspect|lm-eval|csv FILE…`: others' runs, and runs of any benchmark from other tools' logs."""
+"""`sociometer import run|csv FILE…`: others' runs, and scores of any test from a table."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -7,11 +7,10 @@ from typing import Any
 import click
 from msgspec import structs
 
-from sociometer.adapters.scored_log import ImportOptions, import_csv, import_lm_eval
+from sociometer.adapters.csv_scores import import_csv
 from sociometer.cli.options import open_engine, stored_command
 from sociometer.cli.output import Group, option, print_json, print_table, print_text
 from sociometer.core.errors import ExitCode, UsageError, hint
-from sociometer.core.lazy import require
 from sociometer.engine.engine import Engine
 from sociometer.engine.replay import check_bundle
 from sociometer.instruments import load
@@ -23,8 +22,6 @@ from sociometer.store.stored_run import StoredRun
 
 FORMATS = {
     "run": (f"runs that others exported (FILE{ENDING}), after checking them", f"*{ENDING}"),
-    "inspect": ("Inspect logs (.eval or .json)", "*.eval", "*.json"),
-    "lm-eval": ("samples of lm-evaluation-harness (samples_*.jsonl, from --log_samples)", "samples_*.jsonl"),
     "csv": ("a table with the columns item, subject, score and, if items share something, cluster", "*.csv"),
 }
 """What each format is, and the names of its files in a folder."""
@@ -36,8 +33,8 @@ def format_command(name: str) -> click.Command:
 
     def call(files: tuple[Path, ...], store: StorePlace | None, as_json: bool, **options: Any) -> int:
         found = _found(name, files)
-        if len(found) > 1 and (options.get("name") or options.get("subject")):
-            raise click.UsageError("--name and --subject work with a single file; import the files one by one.")
+        if len(found) > 1 and options.get("name"):
+            raise click.UsageError("--name works with a single file; import the files one by one.")
         with open_engine(store) as engine:
             stored = {record.id for record in engine.store.runs.all() if record.status is not RunStatus.PLAYING}
             runs: dict[str, StoredRun] = {}
@@ -73,7 +70,7 @@ def format_command(name: str) -> click.Command:
     )
     run_name = option("--name", "Name of the run, to use in place of its id.", default="")
     text = f"Import {FORMATS[name][0]}. The runs can be shown, compared, ranked and reported like any other."
-    own = [] if name == "run" else [*(_TABLE_OPTIONS if name == "csv" else _LOG_OPTIONS), scale]
+    own = [*_TABLE_OPTIONS, scale] if name == "csv" else []
     return stored_command(name, call, text, files, *own, run_name)
 
 
@@ -91,13 +88,6 @@ def _found(name: str, given: tuple[Path, ...]) -> list[Path]:
     return found
 
 
-_LOWER = "Score that is better when lower; repeat for several."
-_LOG_OPTIONS = (
-    option("--subject", "Name of the model [default: as in the log].", default=""),
-    option("--cluster", "Item field with the name of the cluster.", default="", metavar="FIELD"),
-    option("--lower-is-better lower", _LOWER, multiple=True, metavar="SCORE"),
-    option("--primary", "Primary score [default: the first].", default="", metavar="SCORE"),
-)
 _TABLE_OPTIONS = (
     option("--benchmark", "Name of the test [default: the file name].", default=""),
     option("--lower-is-better", "Treat lower scores as better.", is_flag=True),
@@ -127,17 +117,10 @@ def _bundle(engine: Engine, file: Path, options: dict[str, Any]) -> list[StoredR
     return [engine.stored(bundle.run.id)]
 
 
-_READERS: dict[str, Reader] = {
-    "run": _bundle,
-    "inspect": lambda engine, file, options: [
-        require("inspect", "sociometer.adapters.inspect_log").import_inspect(engine, file, ImportOptions(**options))
-    ],
-    "lm-eval": lambda engine, file, options: [import_lm_eval(engine, file, ImportOptions(**options))],
-    "csv": lambda engine, file, options: import_csv(engine, file, **options),
-}
+_READERS: dict[str, Reader] = {"run": _bundle, "csv": lambda engine, file, options: import_csv(engine, file, **options)}
 
 command = Group(
     "import",
     commands=[format_command(name) for name in FORMATS],
-    help="Read runs of any benchmark from other tools' logs.",
+    help="Read others' runs, and scores of any test from a table.",
 )

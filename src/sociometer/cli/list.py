@@ -162,9 +162,9 @@ def _file(entry: ModelEntry) -> str | None:
 
 
 _HOW = {
-    "inspect": "inspect eval sociometer/INSTRUMENT; --model inspect/PROVIDER/NAME; import inspect; export --to FILE",
+    "inspect": "inspect eval sociometer/INSTRUMENT; --model inspect/PROVIDER/NAME",
     "verifiers": "vf-eval sociometer-training --env.taskset.environment numbers: training environments",
-    LM_EVAL: f"lm_eval --tasks sociometer_sesi --include_path $({hint('list adapters lm-eval')}); import lm-eval",
+    LM_EVAL: f"lm_eval --tasks sociometer_sesi --include_path $({hint('list adapters lm-eval')})",
 }
 
 

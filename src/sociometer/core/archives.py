@@ -16,7 +16,6 @@ from sociometer.core.errors import DataError
 # For other methods `zipfile` unpacks all that it has read in one step, whatever the size that the member claims.
 _METHODS = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}
 _MOST_NAMES = 8
-_AT_ONCE = 1 << 20
 
 
 def read_member(path: Path, name: str, most_bytes: int, *, next_step: str = "") -> bytes:
@@ -43,19 +42,6 @@ def read_members(path: Path, most_bytes: int) -> dict[str, bytes]:
             contents[member.filename] = _content(archive, member, path, left, most_bytes)
             left -= len(contents[member.filename])
     return contents
-
-
-def check_members(path: Path, most_bytes: int) -> None:
-    """Raise a DataError if a member of the archive is damaged or has more than `most_bytes`; keeps none in memory."""
-    with _opened(path, "") as archive:
-        for member in archive.infolist():
-            if member.file_size > most_bytes:
-                raise DataError(f"member '{member.filename}' is too large; the limit is {most_bytes:,} bytes", path)
-            if member.compress_type in _METHODS:
-                # It reads no more than the member claims to have, and notices a false claim.
-                with archive.open(member) as stream:
-                    while stream.read(_AT_ONCE):
-                        pass
 
 
 def _content(archive: zipfile.ZipFile, member: zipfile.ZipInfo, path: Path, left: int, most_bytes: int) -> bytes:

@@ -64,7 +64,7 @@ class FieldContext(Struct, frozen=True):
 
 
 _NO_CONTEXT = FieldContext()
-_Question = Literal["stored", "published", "planned", "inspect"]
+_Question = Literal["stored", "published", "planned"]
 _Answer = bool | Callable[["RunConfig", FieldContext], object]
 """Yes, no (the field then has its default), or a function that gives another value."""
 
@@ -80,8 +80,6 @@ class About(Struct, frozen=True, kw_only=True):
     """Whether files and plans for strangers have it: no path, no address of a server, no name of a key."""
     planned: _Answer
     """Whether the digest of a published plan depends on it: not on the name of the run, and not on the machine."""
-    inspect: _Answer
-    """Whether a log of Inspect has it."""
 
     def but(self, **answers: _Answer) -> "About":
         """The same with other answers to these questions."""
@@ -94,10 +92,6 @@ def _subject_label(config: "RunConfig", context: FieldContext) -> str:
 
 def _role_labels(config: "RunConfig", context: FieldContext) -> dict[str, str]:
     return {role: context.labels[role] for role in config.roles if role in context.labels}
-
-
-def _bare_roles(config: "RunConfig", context: FieldContext) -> dict[str, str]:
-    return {role: model_label(spec) for role, spec in config.roles.items()}
 
 
 def _bare_settings(config: "RunConfig", context: FieldContext) -> dict[str, SettingValue]:
@@ -119,24 +113,22 @@ def _header_names(config: "RunConfig", context: FieldContext) -> object:
 
 # What most fields answer: a choice, a limit under which the same run goes on, a path, a server, a property of the
 # machine, an option of one command.
-CHOICE = About(counted=True, stored=True, published=True, planned=True, inspect=True)
-LIMIT = About(counted=False, stored=True, published=True, planned=True, inspect=True)
-PRIVATE = About(counted=False, stored=True, published=False, planned=True, inspect=False)
-SERVER = About(counted=True, stored=True, published=False, planned=True, inspect=False)
-MACHINE = About(counted=False, stored=True, published=True, planned=lambda config, context: 1, inspect=True)
-ONE_COMMAND = About(counted=False, stored=False, published=False, planned=True, inspect=False)
+CHOICE = About(counted=True, stored=True, published=True, planned=True)
+LIMIT = About(counted=False, stored=True, published=True, planned=True)
+PRIVATE = About(counted=False, stored=True, published=False, planned=True)
+SERVER = About(counted=True, stored=True, published=False, planned=True)
+MACHINE = About(counted=False, stored=True, published=True, planned=lambda config, context: 1)
+ONE_COMMAND = About(counted=False, stored=False, published=False, planned=True)
 
 
 class RunConfig(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The choices for one run; the run's manifest keeps them, so that `resume` needs nothing else."""
 
     instrument: Annotated[str, CHOICE]
-    subject: Annotated[
-        str, CHOICE.but(published=_subject_label, inspect=lambda config, context: model_label(config.subject))
-    ]
+    subject: Annotated[str, CHOICE.but(published=_subject_label)]
     tasks: Annotated[tuple[str, ...], CHOICE] = ()
-    roles: Annotated[dict[str, str], CHOICE.but(published=_role_labels, inspect=_bare_roles)] = {}
-    settings: Annotated[dict[str, SettingValue], CHOICE.but(published=_bare_settings, inspect=_bare_settings)] = {}
+    roles: Annotated[dict[str, str], CHOICE.but(published=_role_labels)] = {}
+    settings: Annotated[dict[str, SettingValue], CHOICE.but(published=_bare_settings)] = {}
     seed: Annotated[int, CHOICE] = 0
     repeats: Annotated[int | None, CHOICE] = None
     limit: Annotated[int | None, CHOICE] = None
@@ -155,8 +147,7 @@ class RunConfig(Struct, frozen=True, kw_only=True, omit_defaults=True):
     revision: Annotated[str, CHOICE] = ""
     key_variable: Annotated[str, SERVER] = ""
     server_fields: Annotated[
-        dict[str, ServerFields],
-        CHOICE.but(counted=_digests, stored=_digests, published=_header_names, inspect=_header_names),
+        dict[str, ServerFields], CHOICE.but(counted=_digests, stored=_digests, published=_header_names)
     ] = {}
     """What the user adds to the requests of each role; the values of headers are never stored."""
     insecure_http: Annotated[bool, ONE_COMMAND] = False
@@ -166,9 +157,7 @@ class RunConfig(Struct, frozen=True, kw_only=True, omit_defaults=True):
     caps: Annotated[Caps, LIMIT] = Caps()
     fresh: Annotated[bool, CHOICE] = False
     in_flight: Annotated[int, MACHINE] = DEFAULT_IN_FLIGHT
-    on: Annotated[
-        str, About(counted=False, stored=_ray_or_here, published=_ray_or_here, planned=False, inspect=_ray_or_here)
-    ] = ""
+    on: Annotated[str, About(counted=False, stored=_ray_or_here, published=_ray_or_here, planned=False)] = ""
     """Where models in process run: empty for this process, `ray`, or the address of a cluster, which is not stored."""
     replicas: Annotated[int | None, LIMIT.but(planned=False)] = None
     """The number of copies of each model there; None means what the cluster has room for."""
@@ -232,7 +221,7 @@ class RunConfig(Struct, frozen=True, kw_only=True, omit_defaults=True):
         return self._answered("counted")
 
     def only(self, question: _Question, context: FieldContext = _NO_CONTEXT) -> "RunConfig":
-        """The choices that are stored, published, planned or given to Inspect; the others have their defaults."""
+        """The choices that are stored, published or planned; the others have their defaults."""
         return RunConfig(**self._answered(question, context))
 
     def _answered(self, question: str, context: FieldContext = _NO_CONTEXT) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Benchmarks that another tool ran: scored items under a card that was made from its log and is stored with the run."""
+"""Scores of other tests, read from a table: scored items under a card that is stored with the run."""
 
 from pathlib import Path
 from typing import Any
@@ -17,16 +17,15 @@ TASK = "items"
 
 
 class ScoredItem(Item, frozen=True, kw_only=True, omit_defaults=True):
-    """An item of another tool's benchmark; `text` is what the log shows of it."""
+    """An item of another test; `text` is what version 0.3 stored of items in logs of other tools."""
 
     text: str = ""
 
 
 class GivenScores(Struct, frozen=True, omit_defaults=True):
-    """The scores that the other tool gave, and the answer they are for, where its log has one."""
+    """The scores that the table gives."""
 
     values: dict[str, float]
-    answer: str = ""
 
 
 def scored_items(card: Card) -> Instrument:
