@@ -8,9 +8,12 @@ import shlex
 import subprocess
 import sys
 import threading
+from contextlib import nullcontext
 from html import unescape
 from importlib import import_module
 from operator import attrgetter
+from pathlib import Path
+from types import SimpleNamespace
 
 import msgspec
 import pytest
@@ -845,6 +848,19 @@ def test_a_callback_hears_of_every_item_of_every_look_and_of_the_end(tmp_path):
     assert {(one.episode.item.id, one.episode.repeat) for one in items} == run.finished("questions")
     assert [one.stopping for one in looks][-1] == run.stopping("questions")
     assert (heard[-1].kind, heard[-1].status, heard[-1].run) == ("end", "finished", run.id)
+
+
+def test_the_example_of_a_tracker_gets_every_item_and_the_summary(tmp_path, monkeypatch):
+    page = (Path(__file__).parents[1] / "docs/reference/python.md").read_text(encoding="utf-8")
+    (example,) = [block for block in re.findall(r"```py\n(.*?)```", page, re.DOTALL) if "import wandb" in block]
+    logged, summary = [], {}
+    tracker = SimpleNamespace(log=logged.append, summary=summary)
+    monkeypatch.setitem(sys.modules, "wandb", SimpleNamespace(init=lambda **named: nullcontext(tracker)))
+    monkeypatch.setenv("SOCIOMETER_STORE", str(tmp_path / "s.db"))
+    given = {"sm": sm, "answer": lambda messages: "A"}
+    exec(example, given)
+    assert len(logged) == 40
+    assert summary["accuracy"] == given["run"].summary().measure("accuracy").value
 
 
 def test_a_callback_that_fails_stops_neither_the_run_nor_is_it_called_again(tmp_path):

@@ -260,9 +260,7 @@ _HELP_ALL_OPTION = click.Option(
 
 def shared_options() -> list[click.Parameter]:
     """The options of `run` that every instrument has; every command that plays can have them."""
-    text = "Tracker to hand the scores to, if it is installed [default: none]; repeat for several."
-    log = option("--log-to", text, multiple=True, type=click.Choice(("tensorboard", "wandb", "mlflow")))
-    return [*run_options(), dry_run_option(), quiet_option(), log, store_option(), *display_options()]
+    return [*run_options(), dry_run_option(), quiet_option(), store_option(), *display_options()]
 
 
 def dry_run_option() -> click.Option:

@@ -8,7 +8,6 @@ from typing import Any
 import click
 from msgspec import structs
 
-from sociometer.adapters.tracking import check_trackers, log_scores
 from sociometer.cli.options import (
     HELP_ALL,
     PlayCommand,
@@ -132,16 +131,9 @@ def _crossed(given: tuple[str, ...]) -> list[tuple[str, ...]]:
 
 
 def play(
-    instruments: tuple[str, ...],
-    dry_run: bool,
-    quiet: bool,
-    display: Display,
-    priced: bool = True,
-    log_to: tuple[str, ...] = (),
-    **values: Any,
+    instruments: tuple[str, ...], dry_run: bool, quiet: bool, display: Display, priced: bool = True, **values: Any
 ) -> int:
     """Play, or with `dry_run` show the plan; not `priced` without a model."""
-    check_trackers(log_to)
     configs = configs_of(instruments, values)
     with ProgressDisplay(quiet or dry_run) as progress, open_engine(values["store"], progress) as engine:
         plans = engine.plans(configs, sends=not dry_run)
@@ -158,7 +150,7 @@ def play(
             _tell_the_limits(configs[0].caps)
         engine.share_limits(plans)
         progress.expect(len(plans))
-        return _play_all(engine, plans, display, log_to)
+        return _play_all(engine, plans, display)
 
 
 def _tell_of_stand_ins(plans: list[ReadPlan]) -> None:
@@ -190,7 +182,7 @@ def _tell_the_limits(caps: Caps) -> None:
         print_text(f"Spending limit, {CAPS_COVER}: {', '.join(limits)}.", err=True)
 
 
-def _play_all(engine: Engine, plans: list[ReadPlan], display: Display, log_to: tuple[str, ...]) -> int:
+def _play_all(engine: Engine, plans: list[ReadPlan], display: Display) -> int:
     played: list[PlayedRun] = []
     silent: dict[str, list[str]] = {}
     for plan, following in zip(plans, (*plans[1:], None), strict=True):
@@ -207,18 +199,16 @@ def _play_all(engine: Engine, plans: list[ReadPlan], display: Display, log_to: t
         raise NeverAnswered(" ".join(messages))
     for message in messages:
         print_text(f"error: {message}", err=True)
-    show_all(played, display, log_to)
+    show_all(played, display)
     return exit_code(played) or int(ExitCode.MACHINERY if silent else ExitCode.OK)
 
 
-def show_all(played: list[PlayedRun], display: Display, log_to: tuple[str, ...] = ()) -> None:
-    """Show what was played, and hand it to trackers."""
+def show_all(played: list[PlayedRun], display: Display) -> None:
+    """Show what was played."""
     if display.as_json:
         display.json([played_json(one) for one in played])
     else:
         show_played([one.run for one in played], display)
-    for problem in (problem for one in played if log_to for problem in log_scores(one.run, log_to)):
-        print_text(problem, err=True)
 
 
 def show_played(runs: list[StoredRun], display: Display) -> None:
