@@ -258,9 +258,8 @@ def _chapter(
     )
     here = [run for run in stored if run.instrument == instrument.card.name]
     evidence = [figure for run in runs for figure in evidence_figure(run)]
-    against = len(here) == 1 and any((rule := run.summary.stopping) and rule.against for run in runs)
-    said = rule_sentences(here[0]) if against else [""] * len(evidence)
-    verdicts = {figure.name: verdict for figure, verdict in zip(evidence, said, strict=False) if verdict}
+    said = rule_sentences(here[0]) if len(here) == 1 else []
+    verdicts = {figure.name: verdict for figure, verdict in zip(evidence, said, strict=False)}
     figures = (*evidence, *figures)
     shown = tuple(
         figure if figure.chart is None else structs.replace(figure, chart=with_subjects(figure.chart, subjects))

@@ -83,13 +83,12 @@ def run_figures(run: StoredRun) -> tuple[Figure, ...]:
 
 
 def evidence_figure(run: AnyRun) -> list[Figure]:
-    """What the stopping rule of a run saw after each block of items: its estimate, and the interval that then held."""
+    """The difference from a stored run that a rule saw after each block of items, with the interval that then held."""
     stopping = run.summary.stopping
-    if stopping is None:
+    if stopping is None or not stopping.against:
         return []
     measure = next(one for one in run.card.measures_of(run.task) if one.name == stopping.measure)
-    against = bool(stopping.against)
-    in_points = against and measure.unit == "share"
+    in_points = measure.unit == "share"
     scale, unit = (100, "points") if in_points else (1, measure.unit)
     points = [
         CurvePoint(
@@ -99,10 +98,10 @@ def evidence_figure(run: AnyRun) -> list[Figure]:
         if at.value is not None
     ]
     side = {"higher": ", higher is better", "lower": ", higher is worse"}.get(measure.better, "")
-    what = f"{measure.title}: difference{' in points' * in_points}{side}" if against else measure.title
-    zero = [CurvePoint(point.x, 0.0) for point in points] if against else []
+    title = f"{measure.title}: difference{' in points' * in_points}{side}"
+    zero = [CurvePoint(point.x, 0.0) for point in points]
     noted = {"worse": "bad", "better": "ink"}
-    chart = curve_chart(points, x_title="items played", y_title=what, unit=unit, truth=zero, noted=noted)
+    chart = curve_chart(points, x_title="items played", y_title=title, unit=unit, truth=zero, noted=noted)
     return [Figure(f"{run.task}-{run.run}-evidence", "Evidence over items", f"{stopping}.", chart)]
 
 
