@@ -6,7 +6,7 @@ import shutil
 import sys
 import time
 import webbrowser
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -68,9 +68,9 @@ class _Demo:
         self.runs: dict[str, dict[str, StoredRun]] = {}
         self.code = int(ExitCode.OK)
 
-    def play(self, chosen: Iterable[Card]) -> bool:
-        """Plays the samples of these instruments; false if the user stopped it."""
-        for card in chosen:
+    def play(self) -> bool:
+        """Plays the samples of all instruments; false if the user stopped it."""
+        for card in cards().values():
             played = self.runs.setdefault(card.name, {})
             recorded = self._recorded_items(card)
             if _talks(card):  # a rehearsal without a simulator: only its dialogue is shown
@@ -115,14 +115,12 @@ def _talks(card: Card) -> bool:
     return any(role.name == "simulator" for role in card.role)
 
 
-def _demo(folder: Path, recording: str, only: tuple[str, ...], as_json: bool) -> int:
+def _demo(folder: Path, as_json: bool) -> int:
     def say(text: str) -> None:
         print_text(text, err=as_json)
 
     begun = time.monotonic()
-    chosen = [card_of(name) for name in only] or list(cards().values())
-    names = (recording,) if recording else bundled()
-    recordings = {f"recorded/{name}": load_recording(name) for name in names}
+    recordings = {f"recorded/{name}": load_recording(name) for name in bundled()}
     folder_for(folder / "demo.db", within=folder)
     store, page = folder / "demo.db", folder / "report.html"
     use_store(str(store), "--store", str(store))
@@ -138,7 +136,7 @@ def _demo(folder: Path, recording: str, only: tuple[str, ...], as_json: bool) ->
             shown = leaderboard_table(board).only((1, 2, 3, 4))
             print_table(structs.replace(shown, title="", note=""), piped=False)
         demo = _Demo(engine, recordings, say)
-        if not demo.play(chosen):
+        if not demo.play():
             return demo.code
         # The released results first, then the recorded subjects before the baselines: the page keeps this order.
         order = (*recordings, ORACLE, GUESSER)
@@ -188,8 +186,6 @@ command = click.Command(
             type=click.Path(path_type=Path, file_okay=False),
             default="demo",
         ),
-        option("--recording", "Name or file (.jsonl.gz) of another recording.", default=""),
-        option("--only", "Instrument to play; repeat for several [default: all].", multiple=True, metavar="INSTRUMENT"),
         json_option(),
     ],
     help="Rank six models by dialogues that the authors of SAGE released, play a sample of every instrument with a"

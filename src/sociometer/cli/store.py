@@ -52,7 +52,7 @@ def _rename(run: str, name: str, store: StorePlace | None, as_json: bool) -> Non
     tell(as_json, {"run": record.id, "name": name}, f"{record.id} is now called {name}.")
 
 
-def _delete(runs: tuple[str, ...], with_replies: bool, yes: bool, store: StorePlace | None, as_json: bool) -> None:
+def _delete(runs: tuple[str, ...], yes: bool, store: StorePlace | None, as_json: bool) -> None:
     with open_stored(store) as engine:
         path = engine.store.path
         known = {name: book.participants(name) for book in study_books(path) for name in book.names() if name in runs}
@@ -70,11 +70,10 @@ def _delete(runs: tuple[str, ...], with_replies: bool, yes: bool, store: StorePl
                 engine.store.delete_study(name)
         for record in records:
             with engine.store.hold(record.id):
-                engine.store.runs.delete(record.id, with_replies=with_replies)
-    kept = "" if with_replies or not records else " The replies stay in the journal and are reused by later runs."
+                engine.store.runs.delete(record.id)
+    kept = " The replies stay in the journal and are reused by later runs." if records else ""
     kept += " Files that were exported or copied before are not changed." if people else ""
-    done = {"deleted": [*people, *(record.id for record in records)], "with_replies": with_replies}
-    tell(as_json, done, f"Deleted {what}.{kept}")
+    tell(as_json, {"deleted": [*people, *(record.id for record in records)]}, f"Deleted {what}.{kept}")
 
 
 command = Group(
@@ -116,7 +115,6 @@ command = Group(
             "Delete RUN… with its items, episodes and scores, or a study with all that"
             " its participants answered, after a question.",
             runs_argument(required=True),
-            option("--with-replies", "Delete the replies in the journal too.", is_flag=True),
             option("--yes", "Do not ask.", is_flag=True),
         ),
     ],

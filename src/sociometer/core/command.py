@@ -85,7 +85,7 @@ class CommandContext(Protocol):
     def items(self, task: str) -> Iterable[Any]:
         """The items of a task that the user chose (`--limit`, `--items`, settings)."""
 
-    def inner_model(self, name: str, *, revision: str = "", story_tokens: int, batch_tokens: int) -> InnerModel:
+    def inner_model(self, name: str, *, revision: str = "", batch_tokens: int) -> InnerModel:
         """Open weights to look inside: a name on the Hugging Face hub, a folder, or a GGUF file."""
 
     def play(

@@ -72,12 +72,10 @@ class EngineContext:
         config = structs.replace(self._config, tasks=(task,))
         return make_plan(config, self.instrument, bindings={}).item_lists()[task]
 
-    def inner_model(self, name: str, *, revision: str = "", story_tokens: int, batch_tokens: int) -> InnerModel:
+    def inner_model(self, name: str, *, revision: str = "", batch_tokens: int) -> InnerModel:
         from sociometer.models.inside import OpenModel  # here, since only this needs torch
 
-        return OpenModel(
-            name, revision=revision, story_tokens=story_tokens, batch_tokens=batch_tokens, track=self.track
-        )
+        return OpenModel(name, revision=revision, batch_tokens=batch_tokens, track=self.track)
 
     def play(
         self,

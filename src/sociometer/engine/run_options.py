@@ -79,7 +79,6 @@ class RunOptions(TypedDict, total=False):
     server_sampling: bool
     reply_tokens: int | None
     sampling_seed: int | None
-    stop: Sequence[str]
     reasoning_effort: str | None
     in_flight: int
     on: str
@@ -105,13 +104,13 @@ def make_config(card: Card, model: str | Function, **options: Unpack[RunOptions]
     for option in given:
         if option not in RunOptions.__annotations__:
             raise unknown("option", option, ("model", *RunOptions.__annotations__))
-    given |= {name: (one,) for name in ("tasks", "items", "stop") if isinstance(one := given.get(name), str)}
+    given |= {name: (one,) for name in ("tasks", "items") if isinstance(one := given.get(name), str)}
     take = given.pop
     if given.get("server_sampling") and (given.get("temperature") is not None or given.get("top_p") is not None):
         raise UsageError("-o server-sampling cannot be combined with -o temperature or -o top-p; remove one of them.")
     caps = Caps(**{name: take(name, None) for name in Caps.__struct_fields__})
     parameters = {_SAMPLING.get(name, name): take(name) for name in list(given) if _is_sampling(name)}
-    sampling = Sampling(**{**parameters, "stop": tuple(parameters.get("stop", ()))})
+    sampling = Sampling(**parameters)
     until = _until(take("against", ""), take("margin", None))
     data, prompts = (str(Path(path).absolute()) if (path := take(name, "")) else "" for name in ("data", "prompts"))
     return RunConfig(

@@ -154,12 +154,10 @@ class Runs(StorePart):
         self._writer.queue(update)
         self._writer.flush()
 
-    def delete(self, run: str, *, with_replies: bool = False) -> None:
-        """Delete a run with its items and episodes; the replies to it stay in the journal unless told otherwise."""
+    def delete(self, run: str) -> None:
+        """Delete a run with its items and episodes; its replies stay in the journal."""
 
         def delete(batch: Transaction) -> None:
-            if with_replies:
-                batch.execute("DELETE FROM journal WHERE run = ?", (run,))
             for table in TABLES_OF_A_RUN:
                 batch.execute(f"DELETE FROM {table} WHERE run = ?", (run,))  # noqa: S608
             batch.execute("DELETE FROM run WHERE id = ?", (run,))

@@ -9,6 +9,7 @@ import pytest
 import sociometer as sm
 from killed import kill_everywhere
 from sociometer.cli.main import run_command
+from sociometer.instruments.sage import commands
 from sociometer.instruments.sage.items import read_built
 
 from .test_build import OPENING, PERSONA, REACTIONS, SCENE
@@ -53,7 +54,8 @@ def stored_imports(tmp_path_factory):
         ("strict", TALK, 45, "some-model"), ("strict", OTHER, 30, "other"), ("kind", TALK, 45, "some-model"),
     ):  # fmt: skip
         path = released(folder / f"{name}_based_simulator", history, final)
-        assert run_command(["sage", "import", str(path), "--subject", subject, *store]) == 0
+        path = path.rename(path.with_name(f"{subject}.jsonl"))
+        assert run_command(["sage", "import", str(path), *store]) == 0
     return folder, [run.id for run in sm.runs(store=folder / "store.db")]
 
 
@@ -85,8 +87,7 @@ def test_imported_dialogues_are_runs_like_any_other(cli, imported):
 
 def test_a_killed_import_is_completed_by_the_same_command(tmp_path, monkeypatch):
     released(tmp_path / "whole", TALK, 45)
-    command = ["sage", "import", next((tmp_path / "whole").iterdir()).name]
-    command += ["--subject", "some-model", "--store", "store.db"]
+    command = ["sage", "import", next((tmp_path / "whole").iterdir()).name, "--store", "store.db"]
     killed, ended = kill_everywhere(tmp_path, *command)
     for folder in (*killed, ended):
         monkeypatch.chdir(folder)
@@ -182,9 +183,10 @@ def test_subjects_of_two_simulators_are_told_apart(cli, imported, tmp_path):
     assert subjects == {"some-model · strict", "other · strict", "some-model · kind"}
 
 
-def test_rejudging_and_stability_before_another_simulator(cli, imported):
+def test_rejudging_and_stability_before_another_simulator(cli, imported, monkeypatch):
     first = imported[0]
-    words = ("--what", "rejudge", "--what", "stability", "--contexts", "5", "--judgements", "3")
+    monkeypatch.setattr(commands, "CONTEXTS", 5)
+    words = ("--what", "rejudge", "--what", "stability")
     found = cli("sage", "analyse", first, *words, "--role", "simulator=baseline/random", "--json")
     shown = tables(found)
     assert shown["rejudge"][0]["items"] == 12

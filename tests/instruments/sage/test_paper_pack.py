@@ -173,7 +173,7 @@ def test_table_1_has_intervals_and_counts(cli, tmp_path):  # noqa: F811
     run = cli("sage", "import", released(tmp_path / "kind_based_simulator", TALK, 45), "--json")["tables"][0]["rows"][
         0
     ][0]
-    cli("sage", "sheet", run, "--contexts", "10", "--latter", "0.4", "--to", "ann.csv")
+    cli("sage", "sheet", run, "--contexts", "10", "--to", "ann.csv")
     with (tmp_path / "ann.csv").open(encoding="utf-8", newline="") as lines:
         rows = list(csv.DictReader(lines))
     for place, entry in enumerate(rows):

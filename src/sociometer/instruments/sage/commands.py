@@ -33,6 +33,10 @@ from sociometer.instruments.sage.simulators import simulators as simulators
 from sociometer.statistics.formatting import estimate, stand_in_notes
 
 _USUAL_ANALYSES = ("relationship", "strategies", "coordinate")
+CONTEXTS = 100
+"""How many contexts of each run the stability test judges again."""
+LATTER = 0.44
+"""The share of a sheet's contexts from the second half of their dialogues, as in the paper."""
 _OF_HARD_TALKS = ("candour", "coordinate")
 """The analyses that can be used for a run of hard talks."""
 
@@ -48,7 +52,7 @@ def import_dialogues(context: CommandContext, options: Settings) -> Result:
     for path in {Path(name).resolve(): Path(name) for name in options.texts("files")}.values():
         if not path.is_file():
             raise DataError("there is no file of this name; give released dialogue files (JSON lines)", path)
-        subject = options.text("subject") or subject_of(path)
+        subject = subject_of(path)
         simulator = options.text("simulator") or simulator_of(path)
         episodes, twice = _episodes(path, subject, simulator)
         if twice:
@@ -70,8 +74,8 @@ def import_dialogues(context: CommandContext, options: Settings) -> Result:
 
 def _import_people(context: CommandContext, path: Path, options: Settings) -> Result:
     """Imports talks of people with models as a study."""
-    if options.texts("files") or options.text("subject"):
-        raise UsageError("--people FILE names the models itself; leave out other files and --subject.")
+    if options.texts("files"):
+        raise UsageError("--people FILE names the models itself; leave out other files.")
     talks: dict[str, dict[str, list[FinishedEpisode]]] = {}
     for found in people_talks.read_people(path):
         known = talks.setdefault(found.person, {}).setdefault(found.model, [])
@@ -133,7 +137,7 @@ def analyse(context: CommandContext, options: Settings) -> Result:
             if what == "candour":
                 items = samples.judged_talks(run, dialogues)
             if what == "stability":
-                items = samples.some_contexts(dialogues, options.whole("contexts"), None, context.seed)
+                items = samples.some_contexts(dialogues, CONTEXTS, context.seed)
             played.append(context.play(what, subject=run.subject, items=items))
         tables.append(_overview_table(what, played, names, context.instrument.card))
         findings.append(_range(what, played, names, context.instrument.card))
@@ -224,7 +228,7 @@ def _people_of(context: CommandContext, study: str) -> tuple[dict[str, str], lis
 def sheet(context: CommandContext, options: Settings) -> Result:
     """Writes the sheet of directions and the sheet of reasoning."""
     dialogues = [each for name in options.texts("runs") for each in samples.stored_dialogues(context.run(name))]
-    chosen = samples.some_contexts(dialogues, options.whole("contexts"), options.number("latter"), context.seed)
+    chosen = samples.some_contexts(dialogues, options.whole("contexts"), context.seed, LATTER)
     out = Path(options.text("to"))
     beside = out.with_name(f"{out.stem}-reasoning{out.suffix}")
     wrote = (context.write(out, sheets.write_sheet(chosen)), context.write(beside, sheets.write_reasoning(chosen)))

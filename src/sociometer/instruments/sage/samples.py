@@ -97,7 +97,9 @@ def some_dialogues(run: Run, count: int | None, seed: int, task: str = "") -> li
     return [each for each in found if each.id in chosen]
 
 
-def some_contexts(dialogues: Iterable[StoredDialogue], count: int, latter: float | None, seed: int) -> list[Context]:
+def some_contexts(
+    dialogues: Iterable[StoredDialogue], count: int, seed: int, latter: float | None = None
+) -> list[Context]:
     """Contexts drawn by the seed; with `latter`, that share of them from the second half of their dialogues."""
     every = [context for dialogue in dialogues for context in contexts(dialogue)]
     rng = Random(f"sage/contexts/{seed}")

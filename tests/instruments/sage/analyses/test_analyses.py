@@ -62,8 +62,8 @@ def test_relationship_by_hand(rehearse):
 
 def test_the_inventory_is_judged_from_thoughts_alone(rehearse):
     judge = Judge(relationship={"ratings": [3] * 12}, utterances={"flow": 3, "attentiveness": 3, "depth": 3})
-    play(rehearse({"passes": 1}, judge=judge), "relationship", stored(SCENARIOS[0], 5))
-    inventory, talk = (request.messages[0].content for request in judge.asked)
+    play(rehearse(judge=judge), "relationship", stored(SCENARIOS[0], 5))
+    inventory, talk = dict.fromkeys(request.messages[0].content for request in judge.asked)
     assert "thought 0" in inventory and "I hear you." not in inventory and "words 0" not in inventory
     assert "I hear you." in talk and "thought 0" not in talk
 
@@ -71,7 +71,7 @@ def test_the_inventory_is_judged_from_thoughts_alone(rehearse):
 @pytest.mark.parametrize("ratings", [[7] * 12, [0] * 12, [3] * 11, [3] * 13, ["3 or 4"] * 12])
 def test_a_rating_off_the_scale_is_unreadable(rehearse, ratings):
     judge = Judge(relationship={"ratings": ratings}, utterances={"flow": 3, "attentiveness": 3, "depth": 3})
-    episode = play(rehearse({"passes": 1}, judge=judge), "relationship", stored(SCENARIOS[0], 5))
+    episode = play(rehearse(judge=judge), "relationship", stored(SCENARIOS[0], 5))
     assert episode.failure.kind == "unreadable judge"
 
 

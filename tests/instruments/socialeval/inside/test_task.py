@@ -10,6 +10,7 @@ import pytest
 from planted_model import ABILITIES, make_model, planted_neurons, write_trees
 from sociometer.cli.main import run_command
 from sociometer.core.inner_model import Passage
+from sociometer.instruments.socialeval.inside import task
 from sociometer.instruments.socialeval.inside.figures import inside_figures
 from sociometer.instruments.socialeval.inside.view import InsideView
 from sociometer.models import inside
@@ -17,7 +18,7 @@ from sociometer.reporting.plot import drawn
 
 # Torch on a busy machine is slow, and loading a GGUF file takes a minute on a free one.
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
-OPTIONS = ("--top-share", "0.0139", "--shuffles", "99")
+OPTIONS = ("--top-share", "0.0139")
 
 
 @pytest.fixture(scope="module")
@@ -42,6 +43,7 @@ def look(room, *words, code=0):
         patch.setenv("SOCIOMETER_CACHE", str(room / "cache"))
         patch.setenv("SOCIOMETER_STORE", str(room / "store.db"))
         patch.setenv("SOCIOMETER_DEVICE", "cpu")
+        patch.setattr(task, "SHUFFLES", 99)
         assert run_command(["socialeval", "inside", "--data", "trees", *OPTIONS, *words, "--json"]) == code
     return json.loads(out.getvalue()) if code == 0 else err.getvalue()
 
@@ -139,15 +141,16 @@ def test_the_neurons_of_an_ability_are_the_planted_ones(room, monkeypatch):
 
 def test_a_real_model_is_looked_at_from_its_gguf_file(room, embedded_model):
     """SmolLM2 on a few bundled utterances; loading it takes most of the time."""
-    words = ["--model", f"hf/{embedded_model}", "--language", "en", "--limit", "16", "--story-tokens", "16"]
+    words = ["--model", f"hf/{embedded_model}", "--language", "en", "--limit", "16"]
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SOCIOMETER_STORE", str(room / "real.db"))
         patch.setenv("SOCIOMETER_DEVICE", "cpu")
         patch.setattr(inside, "vectors_folder", lambda: room / "real")
+        patch.setattr(task, "SHUFFLES", 19)
+        patch.setattr(task, "LEAST", 2)
         out = io.StringIO()
         with redirect_stdout(out):
-            rest = ["--least", "2", "--shuffles", "19", "--json"]
-            assert run_command(["socialeval", "inside", *words, *rest]) == 0
+            assert run_command(["socialeval", "inside", *words, "--json"]) == 0
     (view,) = json.loads(out.getvalue())["data"]["views"]
     assert (view["layers"], view["width"], view["computed"]) == (30, 1536, 32)
     assert view["parameters"] == 134_515_008

@@ -20,6 +20,7 @@ from sociometer.statistics.measures import grouped_measures
 DIMENSIONS = ("understanding", "regard", "congruence", "unconditionality")
 QUALITIES = ("flow", "attentiveness", "depth")
 STATEMENTS_EACH = 3
+PASSES = 3
 REVERSED = (2, 5, 8, 11)
 """The positions of the reversed statements."""
 _LOW, _HIGH = 1, 6
@@ -54,8 +55,8 @@ _SAMPLING = Sampling(temperature=0.5, max_tokens=1000)
 
 
 async def judge_relationship(item: StoredDialogue, session: Session) -> Relationship:
-    """Three passes (setting `passes`) of both ratings, run concurrently."""
-    passes = [session.branch(f"pass-{number}") for number in range(session.settings.whole("passes"))]
+    """Three passes of both ratings, run concurrently."""
+    passes = [session.branch(f"pass-{number}") for number in range(PASSES)]
     inventories = await asyncio.gather(*(_inventory(item, each) for each in passes))
     qualities = await asyncio.gather(*(_qualities(item, each) for each in passes))
     return Relationship(tuple(inventories), tuple(qualities))

@@ -18,6 +18,7 @@ from sociometer.instruments.sage.play import protocol_of
 from sociometer.reading.quotation import Talk
 from sociometer.statistics.measures import grouped_measures
 
+JUDGEMENTS = 10
 _SAMPLING = Sampling(temperature=0.5, max_tokens=2000)
 
 
@@ -65,9 +66,9 @@ def contexts(stored: StoredDialogue) -> list[Context]:
 
 
 async def judge_again(item: Context, session: Session) -> Stability:
-    """Ten judgements (setting `judgements`) of one context at temperature 0.5."""
+    """Ten judgements of one context at temperature 0.5."""
     refuse_rehearsal(session, "the stability test")
-    branches = [session.branch(f"judgement-{number}") for number in range(session.settings.whole("judgements"))]
+    branches = [session.branch(f"judgement-{number}") for number in range(JUDGEMENTS)]
     protocol = protocol_of(session.settings)
     judged = await asyncio.gather(
         *(

@@ -19,6 +19,10 @@ from sociometer.instruments.socialeval.inside.neurons import neuron_results
 from sociometer.instruments.socialeval.inside.states import representations, spots
 from sociometer.instruments.socialeval.inside.view import InsideView, Representation
 
+SHUFFLES = 200
+"""How often the labels are shuffled for each test."""
+LEAST = 3
+"""Abilities with fewer utterances in a language are left out."""
 _PREFIX = "hf/"
 _LEAST_ITEMS = 8
 _MOST_SHARE = 0.25
@@ -92,14 +96,14 @@ def _look(
     context: CommandContext, options: Settings, spec: str, items: Sequence[Labelled], left_out: int
 ) -> InsideView:
     model = _opened(context, options, spec)
-    shuffles, least, seed = options.whole("shuffles"), options.whole("least"), context.seed
+    seed = context.seed
     traces = model.traces([right_passage(item.question) for item in items], f"states · {spec}")
     reference = model.traces([wrong_passage(item.question) for item in items], f"reference · {spec}")
-    seen = representations(items, traces, least=least, shuffles=shuffles, seed=seed, track=context.track)
+    seen = representations(items, traces, least=LEAST, shuffles=SHUFFLES, seed=seed, track=context.track)
     layer = _best_layer(seen)
     top = _top(options.number("top-share"), model)
     neurons = neuron_results(
-        items, traces, reference, top=top, least=least, shuffles=shuffles, seed=seed, track=context.track
+        items, traces, reference, top=top, least=LEAST, shuffles=SHUFFLES, seed=seed, track=context.track
     )
     return InsideView(
         model=spec,
@@ -108,8 +112,6 @@ def _look(
         parameters=model.parameters,
         layers=model.layers,
         width=model.width,
-        shuffles=shuffles,
-        story_tokens=options.whole("story-tokens"),
         questions=len(items),
         left_out=left_out,
         representations=seen,
@@ -128,7 +130,6 @@ def _opened(context: CommandContext, options: Settings, spec: str) -> InnerModel
     return context.inner_model(
         spec.removeprefix(_PREFIX),
         revision=options.text("revision"),
-        story_tokens=options.whole("story-tokens"),
         batch_tokens=options.whole("batch-tokens"),
     )
 

@@ -75,8 +75,6 @@ class InsideView(Struct, frozen=True):
     parameters: int
     layers: int
     width: int
-    shuffles: int
-    story_tokens: int
     questions: int
     left_out: int
     representations: tuple[Representation, ...]
