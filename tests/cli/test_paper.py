@@ -269,14 +269,17 @@ def test_claims_of_the_paper_are_tested_on_the_runs(undrawn, tmp_path, official_
     assert not [row for row in found if "Qwen" in row["Claim"]], "no run is of the models that it names"
 
 
-def test_without_run_only_official_items_are_taken_and_named(undrawn, call, tmp_path, official_data, capsys):
+def test_without_run_only_official_items_are_taken_and_named(
+    undrawn, call, tmp_path, official_data, capsys, monkeypatch
+):
+    monkeypatch.setenv("SOCIOMETER_DATA", str(official_data))
     code, text = call("paper", "tables", "seceu", "--to", str(tmp_path / "pack"))
     assert code == 2 and "no stored run has the official items of seceu" in text and "give 'all'" in text
     store = ["--store", str(tmp_path / "runs.db")]
-    for words in ([], ["--official", "--data", str(official_data)]):
+    for words in ([], ["--official"]):
         assert run_command(["run", "seceu", "--model", "baseline/even", "--quiet", *words, *store]) == 0
     capsys.readouterr()
-    check = ["seceu", "contamination", "--official", "--data", str(official_data), "--limit", "1", "--quiet"]
+    check = ["seceu", "contamination", "--official", "--limit", "1", "--quiet"]
     assert run_command([*check, "--model", "baseline/random", *store]) == 0
     capsys.readouterr()
     assert run_command(["paper", "tables", "seceu", "--to", str(tmp_path / "two"), *store]) == 0
@@ -319,7 +322,8 @@ def test_the_verdict_on_contamination_is_next_to_the_scores(undrawn, official_da
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.setenv("SOCIOMETER_STORE", "runs.db")
-    played = ("--official", "--data", str(official_data), "--model", "python/ladder:reply", "--quiet")
+    monkeypatch.setenv("SOCIOMETER_DATA", str(official_data))
+    played = ("--official", "--model", "python/ladder:reply", "--quiet")
     assert run_command(["run", "seceu", "--limit", "12", *played]) == 0
     assert run_command(["paper", "tables", "seceu", "--to", "before"]) == 0
     readme = (tmp_path / "before" / "README.md").read_text(encoding="utf-8")
@@ -333,7 +337,7 @@ def test_the_verdict_on_contamination_is_next_to_the_scores(undrawn, official_da
         text = (tmp_path / "pack" / name).read_text(encoding="utf-8")
         assert verdict in text and "Not checked" not in text, name
     capsys.readouterr()
-    assert run_command(["seceu", "contamination", "--limit", "1", *played[:3], "--model", "python/ladder:nope"]) == 2
+    assert run_command(["seceu", "contamination", "--limit", "1", "--official", "--model", "python/ladder:nope"]) == 2
     assert "requests" not in capsys.readouterr().err, "an unknown model is an error before requests are announced"
     assert run_command(["sage", "contamination"]) == 2
     told = capsys.readouterr().err

@@ -142,7 +142,7 @@ COMMANDS = {(card.name, command.verb): command for card in cards().values() for 
 ALONE = [
     names
     for names, command in COMMANDS.items()
-    if ("subject" in (command.takes or ()) and "items" in (command.takes or ()))
+    if {"models", "limit"} <= set(command.takes)
     or (not command.plays and not any(option.required for option in command.option))
 ]  # fmt: skip
 

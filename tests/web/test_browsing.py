@@ -37,12 +37,14 @@ PLAYED = {
 
 
 @pytest.mark.parametrize("kind", PLAYED)
-def test_an_episode_of_every_task_is_shown_by_the_terminal_the_report_and_view(kind, tmp_path, official_data):
+def test_an_episode_of_every_task_is_shown_by_the_terminal_the_report_and_view(
+    kind, tmp_path, official_data, monkeypatch
+):
+    monkeypatch.setenv("SOCIOMETER_DATA", str(official_data))
     path = tmp_path / "s.db"
     for words in PLAYED[kind]:
         words = [str(tmp_path / "to") if word == "TO" else word for word in words]
-        data = ["--data", str(official_data)] if "--official" in words else []
-        assert run_command([*words, *data, "--store", str(path), "--quiet"]) == 0
+        assert run_command([*words, "--store", str(path), "--quiet"]) == 0
     run = sm.get_run("last", store=path)
     assert run_command(["report", run.id, "--to", str(tmp_path / "r.html"), "--store", str(path)]) == 0
     with Served(view_application(ViewedStore(path, load, cards()))) as served:

@@ -22,7 +22,8 @@ from sociometer.cli.options import (
     told,
 )
 from sociometer.cli.output import Display, Group, TableCommand, display_options, print_result, print_text
-from sociometer.core.card import Card, CommandCard, SharedOptions
+from sociometer.core.card import Card, CommandCard
+from sociometer.core.config import Caps
 from sociometer.core.errors import ExitCode, UsageError, hint, unknown
 from sociometer.core.instrument import Result
 from sociometer.core.settings import Setting, Settings, is_paper
@@ -77,10 +78,10 @@ class _Instrument(Group):
 
 
 def instrument_command(card: Card, command: CommandCard) -> click.Command:
-    """The command of one instrument, with its own options and, if it plays items, those of `run`."""
+    """The command of one instrument: its own options, and those of `run` that it has."""
     settings = _own_settings(card, command)
     own = setting_options(command.option) + setting_options(settings)
-    shared = [*_heeded(command), store_option(), *display_options(), quiet_option()]
+    shared = [*_options_of_run(command), store_option(), *display_options(), quiet_option()]
     # An option of the command's own replaces the shared one of the same name.
     taken = {word for param in own for word in param.opts}
     params = own + [param for param in shared if taken.isdisjoint(param.opts)]
@@ -100,27 +101,14 @@ def _run_defaults() -> dict[str, Any]:
     return {**values, **detail_values(values.pop("details"))}
 
 
-_GROUPS: dict[SharedOptions, tuple[str, ...]] = {
-    "subject": ("models", "key_variable"),
-    "items": ("limit", "items"),
-    "files": ("official", "data"),
-    "prompts": ("prompts",),
-    "seed": ("seed",),
-    "repeats": ("repeats",),
-}
-_OF_RUN_ALONE = ("tasks", "name", "label", "shard", "against", "margin")
+_PLAYING = ("roles", "seed", "details", *Caps.__struct_fields__)
+"""The options of `run` that every command has that plays."""
 
 
-def _heeded(command: CommandCard) -> list[click.Parameter]:
-    """The shared options that have an effect on a command."""
-    takes = tuple(_GROUPS) if command.takes is None else command.takes
-    grouped = {name: group for group, names in _GROUPS.items() for name in names}
-    return [
-        one
-        for one in run_options()
-        if one.name not in _OF_RUN_ALONE
-        and (group in takes if (group := grouped.get(str(one.name))) else command.plays)
-    ]
+def _options_of_run(command: CommandCard) -> list[click.Parameter]:
+    """The options of `run` that a command has, in the order of `run`."""
+    names = (*command.takes, *_PLAYING) if command.plays else command.takes
+    return run_options(*names) if names else []
 
 
 def _own_settings(card: Card, command: CommandCard) -> tuple[Setting, ...]:
@@ -146,9 +134,7 @@ def _call(
     with ProgressDisplay(quiet) as progress, open_engine(values.get("store"), progress) as engine:
         own = _with_every_run(engine, card, command, chosen_settings(command.option, values))
         options = Settings.chosen(command.option, own)
-        config = msgspec.structs.replace(
-            config, step_of=command.verb, seed=options.whole("seed") if "seed" in options else config.seed
-        )
+        config = msgspec.structs.replace(config, step_of=command.verb)
         context = EngineContext(
             engine,
             load(card.name),

@@ -162,8 +162,8 @@ class MeasureCard(Struct, frozen=True):
         return None if self.low is None or self.high is None else (self.low, self.high)
 
 
-SharedOptions = Literal["subject", "items", "files", "prompts", "seed", "repeats"]
-"""Options that many commands share: of the subject, of the choice of items, of official files, …"""
+RunOptionOfCommand = Literal["models", "limit", "official", "data", "seed"]
+"""Options of `run` that a command of an instrument can have besides those of every command that plays."""
 
 
 class CommandCard(Struct, frozen=True):
@@ -173,11 +173,11 @@ class CommandCard(Struct, frozen=True):
     help: str
     entry: str
     plays: bool = False
-    """Whether it takes the options of `run` (models, roles, limits, caps)."""
+    """Whether it plays items: it then has the options `--role`, `--seed`, `-o` and the caps of `run`."""
     settings: tuple[str, ...] | None = None
     """The instrument's settings that it uses; None means all of them."""
-    takes: tuple[SharedOptions, ...] | None = None
-    """The groups of shared options that have an effect on it; None means all of them."""
+    takes: tuple[RunOptionOfCommand, ...] = ()
+    """The other options of `run` that it has: `models` if it asks a subject, `official` if it reads official files."""
     option: tuple[Setting, ...] = ()
 
 

@@ -83,7 +83,7 @@ class CommandContext(Protocol):
         """The source of items with the user's settings, some of them replaced."""
 
     def items(self, task: str) -> Iterable[Any]:
-        """The items of a task that the user chose (`--limit`, `--items`, settings)."""
+        """The items of a task that the user chose (`--limit`, settings)."""
 
     def inner_model(self, name: str, *, revision: str = "", batch_tokens: int) -> InnerModel:
         """Open weights to look inside: a name on the Hugging Face hub, a folder, or a GGUF file."""

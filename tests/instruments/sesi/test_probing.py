@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+import sociometer as sm
 from servers.openai import OpenAIServer
 from sociometer.cli.main import run_command
 from sociometer.instruments.sesi import items, probing
@@ -74,36 +75,30 @@ def cli(tmp_path, monkeypatch, capsys):
     return call
 
 
-def test_a_scripted_model_that_falls_silent_when_told_that_it_is_dull_gives_the_known_p(cli, tmp_path):
+def test_a_model_that_falls_silent_when_told_that_it_is_dull_gives_the_known_p(cli, tmp_path):
     """It answers B, which at most one twin of a pair has as key; told that it is dull it says nothing: p = 2 / 2^B."""
-    chosen = list(items.bundled())[:80]
-    keys = [item.answer for item in chosen]
-    right = keys.count(1)
+    limit = 80
+    moved = [{"match": "^Your social intelligence is low|^Which letter is your final answer", "reply": "Hm."}]
     script = tmp_path / "script.jsonl"
-    script.write_text(
-        json.dumps({"match": "^Your social intelligence is low", "reply": "Hm."})
-        + "\n"
-        + json.dumps({"match": ".", "reply": "B"})
-        + "\n"
-    )
-    words = ["--factor", "intelligence", "--skip-noise", "--no-second-question", "--json"]
-    words += [word for item in chosen for word in ("--item", item.id)]
+    script.write_text("".join(json.dumps(line) + "\n" for line in [*moved, {"match": ".", "reply": "B"}]))
+    words = ["--factor", "intelligence", "--skip-noise", "--limit", str(limit), "--json"]
     code, out, err = cli("sesi", "probe", "--model", f"scripted/{script}", *words)
     assert code == 0, err
     tables = {table["name"]: table for table in json.loads(out)["tables"]}
     row = next(r for r in tables["changes"]["rows"] if r[1] == "intelligence-low" and r[2] == "all")
     found = dict(zip(tables["changes"]["columns"], row, strict=True))
-    assert (found["control"], found["accuracy"]) == (pytest.approx(right / len(keys)), 0.0)
+    keys = {item.id: item.answer for item in items.bundled()}
+    (played, *_) = [run for run in sm.runs() if run.settings.text("condition") == "intelligence-low"]
+    right = [keys[episode.item.id] for episode in played.episodes()].count(1)
+    assert (found["control"], found["accuracy"]) == (pytest.approx(right / limit), 0.0)
     assert found["p"] == pytest.approx(2 / 2**right)
     assert found["stars"] == "****"
     contrast = next(r for r in tables["contrasts"]["rows"] if "Stated high" in r[0])
-    assert contrast[4] == pytest.approx(right / len(keys))
+    assert contrast[4] == pytest.approx(right / limit)
 
 
 def test_all_probes_run_to_the_end(cli):
-    chosen = [item.id for item in items.in_second_person(items.bundled())[0]][:2]
-    words = [word for name in chosen for word in ("--item", name)]
-    code, out, err = cli("sesi", "probe", "--model", "baseline/longest", *words, "--json")
+    code, out, err = cli("sesi", "probe", "--model", "baseline/longest", "--limit", "24", "--json")
     assert code == 0, err
     tables = {table["name"]: table for table in json.loads(out)["tables"]}
     assert {row[1] for row in tables["changes"]["rows"]} == set(conditions()) - {"control"}
@@ -135,7 +130,8 @@ def test_probe_says_that_a_script_is_no_model(cli, tmp_path):
 
 def scripts(folder):
     """Subjects whose answers are known: one falls silent when told of a low trait, one always says C."""
-    moved = [{"match": "^Of the five great traits.* low in", "reply": "Hm."}, {"match": ".", "reply": "B"}]
+    silent = {"match": "^Of the five great traits.* low in|^Which letter is your final answer", "reply": "Hm."}
+    moved = [silent, {"match": ".", "reply": "B"}]
     still = [{"match": ".", "reply": "C"}]
     for name, lines in (("moved", moved), ("still", still)):
         (folder / f"{name}.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
@@ -154,7 +150,7 @@ def test_three_subjects_through_all_probes_and_the_omnibus_test_finds_the_one_ef
     monkeypatch.chdir(tmp_path)
     models = [word for name in scripts(tmp_path) for word in ("--model", name)]
     figures = tmp_path / "figures"
-    words = ("--no-second-question", "--limit", "24", "--to", str(figures), "--json")
+    words = ("--limit", "24", "--to", str(figures), "--json")
     code, out, err = cli("sesi", "probe", *models, *words)
     assert code == 0, err
     result = json.loads(out)

@@ -44,7 +44,8 @@ def look(room, *words, code=0):
         patch.setenv("SOCIOMETER_STORE", str(room / "store.db"))
         patch.setenv("SOCIOMETER_DEVICE", "cpu")
         patch.setattr(task, "SHUFFLES", 99)
-        assert run_command(["socialeval", "inside", "--data", "trees", *OPTIONS, *words, "--json"]) == code
+        patch.setenv("SOCIOMETER_DATA", "trees")
+        assert run_command(["socialeval", "inside", "--official", *OPTIONS, *words, "--json"]) == code
     return json.loads(out.getvalue()) if code == 0 else err.getvalue()
 
 
