@@ -128,9 +128,7 @@ def _opened(context: CommandContext, options: Settings, spec: str) -> InnerModel
             f"'inside' cannot look inside '{spec}'; give open weights: --model hf/NAME, hf/FOLDER or hf/FILE.gguf."
         )
     return context.inner_model(
-        spec.removeprefix(_PREFIX),
-        revision=options.text("revision"),
-        batch_tokens=options.whole("batch-tokens"),
+        spec.removeprefix(_PREFIX), revision=options.text("revision"), batch_tokens=options.whole("batch-tokens")
     )
 
 
