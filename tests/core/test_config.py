@@ -49,8 +49,6 @@ def test_a_field_without_answers_is_an_error():
 
 def test_the_manifest_keeps_nothing_that_holds_for_one_command():
     assert changed(FULL.only("stored")) == {"insecure_http": False, "on": "ray"}
-    part = RunConfig(instrument="sesi", subject="m", shard="2/8")
-    assert part.only("stored") == RunConfig(instrument="sesi", subject="m")
 
 
 def test_no_path_no_address_and_no_key_is_published():

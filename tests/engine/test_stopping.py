@@ -159,8 +159,6 @@ def test_what_cannot_be_compared_is_refused_before_anything_is_sent(store, refer
     for margin in (0.0, -3.0, float("inf")):
         with pytest.raises(UsageError, match="must be above 0"):
             Until(against="main", margin=margin)
-    with pytest.raises(UsageError, match="--shard"):
-        config(until=Until(against="main"), shard="1/2")
     assert server.total == 0
 
 

@@ -161,8 +161,6 @@ class RunConfig(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Where models in process run: empty for this process, `ray`, or the address of a cluster, which is not stored."""
     replicas: Annotated[int | None, LIMIT.but(planned=False)] = None
     """The number of copies of each model there; None means what the cluster has room for."""
-    shard: Annotated[str, ONE_COMMAND] = ""
-    """The part of the items to play, such as `2/8`; empty means all. Valid for one command and never stored."""
     batch: Annotated[bool, LIMIT] = False
     """Whether requests are sent in batches, where a provider has them."""
     cancel_batches: Annotated[bool, LIMIT] = False
@@ -187,8 +185,6 @@ class RunConfig(Struct, frozen=True, kw_only=True, omit_defaults=True):
             raise UsageError(
                 f"--on must be 'ray' or the address of a Ray cluster, such as ray://HOST:10001, not '{self.on}'."
             )
-        if not 1 <= self.part[0] <= self.part[1]:
-            raise UsageError(f"--shard must be K/N with K between 1 and N, such as 2/8, not '{self.shard}'.")
         check_number("--replicas", self.replicas, 1)
         if self.replicas and not self.on:
             raise UsageError("--replicas needs --on ray.")
@@ -196,10 +192,8 @@ class RunConfig(Struct, frozen=True, kw_only=True, omit_defaults=True):
             raise UsageError(f"-o timeout must be a positive number of seconds, not {self.timeout_seconds:g}.")
         if self.items and self.limit is not None:
             raise UsageError("--item and --limit cannot be combined; give one of them.")
-        if self.until and (self.shard or self.batch):
-            raise UsageError(
-                "--against cannot be combined with --shard or --batch: a rule looks at the items in their order."
-            )
+        if self.until and self.batch:
+            raise UsageError("--against cannot be combined with --batch: a rule looks at the items in their order.")
         if self.tools not in get_args(ToolMode):
             raise unknown("value for -o tools", self.tools, get_args(ToolMode)[1:])
         if self.base and self.second_question:
@@ -228,14 +222,6 @@ class RunConfig(Struct, frozen=True, kw_only=True, omit_defaults=True):
         answers = {name: answer for name, about in about_fields().items() if (answer := getattr(about, question))}
         found = {name: one(self, context) if callable(one) else getattr(self, name) for name, one in answers.items()}
         return {name: value for name, value in found.items() if value is not UNSET}
-
-    @property
-    def part(self) -> tuple[int, int]:
-        """Which of how many parts of the items is played."""
-        if not self.shard:
-            return 1, 1
-        nth, _, of = self.shard.partition("/")
-        return (int(nth), int(of)) if nth.isdecimal() and of.isdecimal() else (0, 0)
 
     @property
     def code(self) -> tuple[str, ...]:

@@ -116,15 +116,8 @@ class Engine:
         If the weights behind a name may have changed, an earlier run is continued only with `continue_unfinished`.
         """
         record = self.earlier(plan, continue_unfinished)
-        if plan.config.shard and not plan.reusable():
-            raise UsageError(
-                "--shard needs a model whose weights are certain, so that all parts are one run; give MODEL#REVISION"
-                " and leave out --fresh."
-            )
         rule = self._rule(record.manifest if record else plan.manifest, plan.instrument)
-        made = record or self.store.runs.create(
-            plan.manifest, plan.config_hash, only=plan.reusable(), shared_id=bool(plan.config.shard)
-        )
+        made = record or self.store.runs.create(plan.manifest, plan.config_hash, only=plan.reusable())
         return StoredPlan(**structs.asdict(plan), run=made, new=record is None, rule=rule)
 
     def check_name(self, name: str, run: str = "", option: str = "", plan: ReadPlan | None = None) -> None:
@@ -333,12 +326,6 @@ class Engine:
                 ended = structs.replace(record, status=ending.status)
                 progress.failed = Counter(self.store.episodes.failures(record.id, self.store.runs.uncounted(ended)))
             progress.tell(RunEvent("end", record.id, status=ending.status))
-            if ending.status is RunStatus.FINISHED and self._lacks_shards(plan):
-                status, resume = RunStatus.STOPPED, plan.config.resume_command(record.reference)
-                progress.warnings.append(
-                    f"shard {plan.config.shard} is played. Unite the stores of all shards with"
-                    f" '{hint('store copy FROM TO --trust')}', then run: {resume}"
-                )
         finally:
             progress.status = ending.status
             self._spent[record.id] = budget.spent.against_caps
@@ -346,8 +333,7 @@ class Engine:
                 self.listener.ended(record.id, ending)
             # After the summaries, so that a run that is killed before has none that could be out of date.
             with contextlib.suppress(StoreError):
-                why = f"only shard {plan.config.shard} was played" if status is RunStatus.STOPPED else ending.reason
-                self.store.runs.set_status(record.id, status or ending.status, why=why)
+                self.store.runs.set_status(record.id, status or ending.status, why=ending.reason)
         await _in_thread(self.store.flush)
         return PlayedRun(self.stored(record.id), ending, progress)
 
@@ -357,11 +343,6 @@ class Engine:
         if held and not plan.config.batch:
             raise UsageError(f"{len(held)} requests of run {run} wait in batches at the provider; add --batch.")
         return len(held), sum(one.tokens for one in held), sum(one.cost for one in held)
-
-    def _lacks_shards(self, plan: StoredPlan) -> bool:
-        """Whether other parts of the run are not in this store."""
-        played = sum(len(self.store.episodes.finished(plan.run.id, task.name)) for task in plan.tasks)
-        return bool(plan.config.shard) and played < plan.run.manifest.episodes
 
     def summarise(self, plan: StoredPlan, stopping: Mapping[str, StoppingRecord]) -> None:
         """Compute the summaries of a run and store them; the caller must hold the run."""
@@ -415,12 +396,11 @@ async def _in_thread(call: Callable[..., object], *given: object) -> None:
 def _progress(plan: StoredPlan, budget: Budget) -> Progress:
     """The counters of a run, at its start."""
     record = plan.run
-    repeated = record.manifest.given_items or bool(plan.config.shard)
     return Progress(
         visible(f"{record.instrument} · {record.tested}"),
         budget,
         plan.total,
-        resume=None if repeated else partial(plan.config.resume_command, record.reference),
+        resume=None if record.manifest.given_items else partial(plan.config.resume_command, record.reference),
         replicas=max((player.replicas for player in plan.players), default=1),
     )
 

@@ -201,9 +201,8 @@ async def work_of(plan: ReadPlan) -> dict[str, TaskWork]:
         some = list(sample(items.__iter__, _TIMED, plan.config.seed))
         with suppress(Exception):  # an item that cannot be played fails in the run itself, and alone
             asked = await rehearse(plan, task, some)
-        played = sum(plan.is_played(position) for position in range(items.count))
         effort = effort_of((one for exchanges in asked for one in exchanges), plan.bindings) / max(len(asked), 1)
-        work[task.name] = TaskWork(played * plan.repeats(task.name), max(effort, 1.0))
+        work[task.name] = TaskWork(items.count * plan.repeats(task.name), max(effort, 1.0))
     return work
 
 

@@ -142,11 +142,6 @@ class Plan(Struct, frozen=True, kw_only=True):
             raise UsageError(f"--norm: {why}")
         return items
 
-    def is_played(self, position: int) -> bool:
-        """Whether the item at this position belongs to the part that is played."""
-        nth, of = self.config.part
-        return position % of == nth - 1
-
     def item_lists(self, read: ReadLists | None = None) -> dict[str, ItemList]:
         """The items of every task, all read once; a bad row or an empty list raises an error.
 
@@ -228,9 +223,7 @@ class ReadPlan(Plan, frozen=True, kw_only=True):
     @property
     def total(self) -> int:
         """The number of episodes to play."""
-        nth, of = self.config.part
-        counts = {task: len(range(nth - 1, items.count, of)) for task, items in self.lists.items()}
-        return sum(count * self.repeats(task) for task, count in counts.items())
+        return sum(items.count * self.repeats(task) for task, items in self.lists.items())
 
     @property
     def incomplete(self) -> tuple[str, ...]:

@@ -83,7 +83,6 @@ class RunOptions(TypedDict, total=False):
     in_flight: int
     on: str
     replicas: int | None
-    shard: str
     batch: bool
     cancel_batches: bool
     timeout: float

@@ -303,8 +303,6 @@ class Runner:
             shuffled = self._record.manifest.shuffled
             ordered = items.shuffled(self._plan.config.seed) if shuffled else iter(enumerate(items))
             for nth, (position, item) in enumerate(ordered):
-                if not self._plan.is_played(position):
-                    continue
                 if blocks and blocks.stopping.verdict:
                     break
                 self._store.runs.add_item(self._run, task.name, position, item)

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from difflib import get_close_matches
-from random import Random
 from typing import Any
 
 import msgspec
@@ -19,7 +18,7 @@ from sociometer.core.measure import Summary
 from sociometer.core.stopping import StoppingRecord
 from sociometer.core.task import Item, order_of_play
 from sociometer.core.words import first_of, grouped
-from sociometer.store.book import ALPHABET, new_letters
+from sociometer.store.book import new_letters
 from sociometer.store.database import Connection, marks
 from sociometer.store.journal import spent_by
 from sociometer.store.records import Manifest, RunRecord, RunStatus, Totals, read_manifest
@@ -104,18 +103,15 @@ class Runs(StorePart):
         config_hash: str,
         *,
         only: bool = False,
-        shared_id: bool = False,
         run: str = "",
         origin: str = "",
         created: float | None = None,
     ) -> RunRecord:
         """Create a run with a new id; with `only`, return the same run if another process has just created it.
 
-        With `shared_id` the id follows from the plan, so that the shards of a run have the same one in all stores.
         `run`, `origin` and `created` are the id, the source and the time of a run that was made elsewhere.
         """
-        drawn = "".join(Random(config_hash).choices(ALPHABET, k=8)) if shared_id else new_letters(5)
-        run = run or f"{manifest.config.instrument}-{drawn}"
+        run = run or f"{manifest.config.instrument}-{new_letters(5)}"
         created = time.time() if created is None else created
         subject = manifest.config.subject_label
         config = manifest.config
