@@ -617,34 +617,6 @@ def test_a_ledger_is_written_to_the_file_that_was_typed_and_a_missing_folder_is_
     assert written.startswith("instrument,where,what,") and "\negosocial," in written and "our finding" in written
 
 
-def test_an_import_says_what_it_is_and_that_it_was_checked(cli, tmp_path):
-    cli(*PLAY)
-    file, store = tmp_path / "x.sociometer", ("--store", str(tmp_path / "other.db"))
-    assert cli("export", "last", "--to", str(file))[0] == 0
-    code, _, err = cli("import", "run", str(file), *store)
-    assert code == 0 and "episodes recomputed from their replies, all numbers agree; consistent; root " in err
-
-
-def test_an_import_of_several_files_names_those_that_are_stored_and_goes_on(cli, tmp_path):
-    store = ("--store", str(tmp_path / "other.db"))
-    files = [str(tmp_path / f"{name}.sociometer") for name in ("first", "random", "oracle")]
-    for file in files:
-        assert cli("run", "sesi", "--model", f"baseline/{Path(file).stem}", "--limit", "3", "--quiet")[0] == 0
-        assert cli("export", "last", "--to", file)[0] == 0
-    first = json.loads(cli("import", "run", files[0], *store, "--json")[1])
-    code, out, err = cli("import", "run", *files[:2], *store, "--json")
-    assert code == 0 and [run["already_stored"] for run in json.loads(out)] == [True, False]
-    assert err.count("is already in the store") == 1 and f"{files[0]}: run {first[0]['run']} is" in err
-    wrong = tmp_path / "wrong.sociometer"
-    wrong.write_text("no run", encoding="utf-8")
-    code, out, err = cli("import", "run", str(wrong), files[2], *store, "--json")
-    told = json.loads(out)
-    assert code == 1 and f"error: {wrong}" in err and told[0]["subject"] == "baseline/oracle"
-    assert told[1]["file"] == str(wrong)
-    code, _, err = cli("import", "run", files[0], "--name", "other", *store)
-    assert code == 2 and f"store rename {first[0]['run']} other" in err
-
-
 def test_an_export_to_an_unknown_kind_names_the_allowed_ones(cli, tmp_path):
     cli(*PLAY)
     code, _, err = cli("export", "last", "--to", str(tmp_path / "x.xlsx"))

@@ -19,17 +19,12 @@ AT = ("--store", "s.db")
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
-    """A store with a run, a study and a queue, the file of a run of another store, and people's answers."""
+    """A store with a run, a study and a queue, and a table of scores."""
     folder = tmp_path_factory.mktemp("made")
     run = sm.run("sesi", model="baseline/random", limit=3, name="one", store=folder / "s.db").id
     at = ["--store", str(folder / "s.db")]
     assert run_command(["study", "create", "sesi", "--name", "spring", "--limit", "1", *at]) == 0
     assert run_command(["annotate", "create", "q", "--run", run, "--raters", "2", *at]) == 0
-    folder.with_name("other").mkdir()
-    other = sm.run("sesi", model="baseline/oracle", limit=3, store=folder.with_name("other") / "o.db")
-    assert (
-        run_command(["export", other.id, "--to", str(folder / "r.sociometer"), "--store", str(other.store_path)]) == 0
-    )
     (folder / "scores.csv").write_text("item,subject,score\na,m,1\nb,m,0\n", encoding="utf-8")
     return folder
 
@@ -67,7 +62,6 @@ def studies(folder):
 
 COMMANDS = {
     "export": (("export", "one", "--to", "rows.jsonl", *AT), a_file, True),
-    "import run": (("import", "run", "r.sociometer", *AT), runs_of, False),
     "import csv": (("import", "csv", "scores.csv", *AT), runs_of, False),
     "store copy": (("store", "copy", "s.db", "copy.db"), a_copy, False),
     "annotate create": (("annotate", "create", "new", "--run", "one", *AT), queues, True),

@@ -14,11 +14,10 @@ import assistants
 import sociometer as sm
 from servers.faults import Fault
 from sociometer.cli.main import run_command
-from sociometer.engine.replay import check_bundle, export_bundle
+from sociometer.engine.replay import check_file, export_bundle
 from sociometer.instruments import load
 from sociometer.store.bundle import BundleError, Difference, plan_digest, read_bundle
 from sociometer.store.records import Manifest
-from sociometer.store.store import Store
 
 
 @pytest.fixture(scope="module")
@@ -44,8 +43,7 @@ def sage(folder):
 
 
 def check(path, folder):
-    with Store(folder / "check.db") as store:
-        return check_bundle(read_bundle(path), load, store)
+    return check_file(path, load)[1]
 
 
 def rows_of(path):
@@ -373,25 +371,6 @@ def test_whoever_lacks_the_official_data_sees_what_was_not_checked(
     first = capsys.readouterr().out.splitlines()[0]
     assert "not checked: the official items of sesi are not on this machine; run 'sociometer get data sesi" in first
     assert "All digests match; none of 3 episodes recomputed." in first and "consistent" not in first
-
-
-def test_an_imported_file_is_compared_like_any_run_and_never_twice(sesi, tmp_path, capsys):
-    run, path = sesi
-    store = str(tmp_path / "other.db")
-    assert run_command(["import", "run", str(path), "--store", store]) == 0
-    found = sm.runs(store=store)[0]
-    assert (found.id, found.subject, found.state, found.created) == (run.id, run.subject, "imported", run.created)
-    assert found.summary() == run.summary()
-    first = next(run.episodes()).item.id
-    assert found.transcript(first) == run.transcript(first)
-    assert run_command(["import", "run", str(path), "--store", store]) == 0
-    assert f"run {run.id} is already in the store" in capsys.readouterr().err
-    other = ["--store", str(tmp_path / "third.db")]
-    assert run_command(["run", "seceu", "--model", "baseline/random", "--limit", "1", "--name", "mine", *other]) == 0
-    assert run_command(["import", "run", str(path), "--name", "mine", *other]) == 2
-    assert "'mine' is already used" in capsys.readouterr().err
-    assert run_command(["import", "run", str(path), "--name", "theirs", *other]) == 0
-    assert {one.record.name: one.id for one in sm.runs(store=other[1])}["theirs"] == run.id
 
 
 def test_the_digest_of_the_plan_is_known_before_the_run_and_is_in_its_file(folder, tmp_path, capsys):

@@ -36,7 +36,7 @@ GROUPS = {
         "get": "Fetch official data or a local model.",
         "check": "Check this machine, the store or an instrument.",
         "export": "Write runs to a file for other tools.",
-        "import": "Read runs from other tools' logs.",
+        "import": "Import scores of any test from a table.",
         "store": "Copy a store; rescore, rename or delete runs in it; delete studies.",
         "env": "Serve a training environment to trainers.",
     },

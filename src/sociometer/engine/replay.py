@@ -237,14 +237,13 @@ def check_file(path: Path, load: Callable[[str], Instrument]) -> tuple[Bundle, C
         raise UsageError(f"there is no file '{path}'; '{hint('export', 'RUN', '--to', str(path))}' writes one.")
     with TemporaryDirectory() as folder, Store(Path(folder) / "check.db") as store:
         bundle = read_bundle(path)
-        return bundle, check_bundle(bundle, load, store)
+        return bundle, _check(bundle, load, store)
 
 
-def check_bundle(bundle: Bundle, load: Callable[[str], Instrument], store: Store, origin: str = "") -> Checked:
+def _check(bundle: Bundle, load: Callable[[str], Instrument], store: Store) -> Checked:
     """Play all episodes again with the replies in the file, and compare items, outcomes, scores and summaries.
 
-    What was computed is stored as a run in `store`. The first difference is raised as a Difference; a file that cannot
-    be checked at all is a BundleError.
+    The first difference is raised as a Difference; a file that cannot be checked at all is a BundleError.
     """
     instrument = _instrument(bundle, load)
     manifest, total = bundle.run.manifest, bundle.episodes
@@ -254,7 +253,7 @@ def check_bundle(bundle: Bundle, load: Callable[[str], Instrument], store: Store
     if {*bundle.summaries} != {*manifest.config.tasks}:
         raise Difference(bundle.path, f"it needs one summary for each of: {', '.join(manifest.config.tasks)}.")
     try:
-        replay = _Replay(bundle, instrument, store, origin)
+        replay = _Replay(bundle, instrument, store)
         replay.compare_setup()
         asyncio.run(replay.play())
     except FileMissing:
@@ -306,16 +305,15 @@ def _instrument(bundle: Bundle, load: Callable[[str], Instrument]) -> Instrument
 
 
 class _Replay:
-    """One file that is played again and stored as a run."""
+    """One file that is played again, as a run of a store that nobody keeps."""
 
-    def __init__(self, bundle: Bundle, instrument: Instrument, store: Store, origin: str) -> None:
+    def __init__(self, bundle: Bundle, instrument: Instrument, store: Store) -> None:
         self._bundle = bundle
         self._path = bundle.path
         # whoever wrote the file: it names no folder and no server
         self._manifest = manifest = public_manifest(bundle.run.manifest, instrument.card)
         self._instrument = instrument
         self._store = store
-        self._origin = origin
         self._plan = _plan(manifest, instrument)
         paths = [setting.name for setting in instrument.card.setting if setting.kind == "path"]
         self.own_files = [name for name in paths if manifest.config.settings.get(name)]
@@ -371,20 +369,13 @@ class _Replay:
                 raise Difference(self._path, f"the manifest's {what} is not what this version gives.")
 
     async def play(self) -> None:
-        """Play and store everything; the run stays in the store only if nothing differs."""
-        made = structs.replace(self._manifest, imported=True)
+        """Play and store everything, and compare the summaries."""
         run, then = self._bundle.run.id, self._bundle.run
-        self._store.runs.create(made, self._bundle.root[:32], run=run, origin=self._origin, created=then.created)
-        try:
-            with self._store.hold(run):
-                await self._episodes(run)
-                self._store.flush()
-                self._summaries(StoredRun(self._store, self._store.runs.get(run), self._instrument))
-                self._store.runs.set_status(run, RunStatus.FINISHED, at=then.finished)
-                self._store.flush()
-        except BaseException:
-            self._store.runs.delete(run)
-            raise
+        self._store.runs.create(self._manifest, self._bundle.root[:32], run=run, created=then.created)
+        with self._store.hold(run):
+            await self._episodes(run)
+            self._store.flush()
+            self._summaries(StoredRun(self._store, self._store.runs.get(run), self._instrument))
 
     async def _episodes(self, run: str) -> None:
         """Play every planned episode; only a run that stopped early may lack some, and none that its rule saw."""

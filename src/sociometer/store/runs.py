@@ -98,25 +98,18 @@ class Runs(StorePart):
     """The runs in the store with their items and summaries."""
 
     def create(
-        self,
-        manifest: Manifest,
-        config_hash: str,
-        *,
-        only: bool = False,
-        run: str = "",
-        origin: str = "",
-        created: float | None = None,
+        self, manifest: Manifest, config_hash: str, *, only: bool = False, run: str = "", created: float | None = None
     ) -> RunRecord:
         """Create a run with a new id; with `only`, return the same run if another process has just created it.
 
-        `run`, `origin` and `created` are the id, the source and the time of a run that was made elsewhere.
+        `run` and `created` are the id and the time of a run that was made elsewhere.
         """
         run = run or f"{manifest.config.instrument}-{new_letters(5)}"
         created = time.time() if created is None else created
         subject = manifest.config.subject_label
         config = manifest.config
         place = (run, config.instrument, subject, config_hash, config.name, created)
-        row = (*place, seal(_encode(manifest), *place), RunStatus.PLAYING, origin)
+        row = (*place, seal(_encode(manifest), *place), RunStatus.PLAYING, "")
 
         def insert(batch: Transaction) -> None:
             if only:
@@ -161,9 +154,9 @@ class Runs(StorePart):
         self._writer.queue(delete)
         self._writer.flush()
 
-    def set_status(self, run: str, status: RunStatus, *, at: float | None = None, why: str = "") -> None:
+    def set_status(self, run: str, status: RunStatus, *, why: str = "") -> None:
         """Store the status of a run, and if it ends its totals and `why`; a continued run loses its summaries."""
-        finished = (at or time.time()) if status is RunStatus.FINISHED else None
+        finished = time.time() if status is RunStatus.FINISHED else None
 
         def update(batch: Transaction) -> None:
             ended = status is not RunStatus.PLAYING
