@@ -1,6 +1,6 @@
 """The stopping rule of `run --against`: a run ends when its comparison with a stored run is decided."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 
 from msgspec import structs
 
@@ -118,8 +118,11 @@ class DecidedRule:
         reference: StoredRun,
         stored: Callable[[str], StoredRun],
     ) -> None:
-        self._instrument, self._until, self._measures = instrument, until, measures
-        self._reference, self._stored = reference, stored
+        self._instrument = instrument
+        self._until = until
+        self._measures = measures
+        self._reference = reference
+        self._stored = stored
         self._items = {
             task: _items(instrument, task, reference.view(task), measure) for task, measure in measures.items()
         }
@@ -129,9 +132,8 @@ class DecidedRule:
         title = lowered(self._measures[task].title)
         margin = self._margin(task)
         within = f", equivalent within {margin_text(margin, self._measures[task].unit)}" if margin else ""
-        words = f"{title} against {self._reference.record.called} until decided{within}"
         return StoppingRecord(
-            words,
+            f"{title} against {self._reference.record.called} until decided{within}",
             self._measures[task].name,
             items,
             blocks(items),
@@ -142,40 +144,35 @@ class DecidedRule:
     def look(self, so_far: StoppingRecord, task: str, view: AnyRun) -> StoppingRecord:
         """The rule after its next look."""
         measure = self._measures[task]
-        seen = _items(self._instrument, task, view, measure)
-        order = [name for name, _ in self._stored(view.run).in_order(task)]
-        return _compared(so_far, measure, (self._items[task], seen), order, self._margin(task))
+        sides = self._items[task], _items(self._instrument, task, view, measure)
+        tables = sides[0].tables[measure.value], sides[1].tables[measure.value]
+        shared = shared_items(tables)
+        count = so_far.blocks[len(so_far.looks)]
+        if not shared.items:
+            return _looked(so_far, Look(count, verdict=UNDECIDED if count == so_far.items else ""))
+        places = range(len(shared.items))
+        differences = shared_differences(measure, tables, shared, places)
+        failed, extremes = failed_extremes(measure, sides, shared, places)
+        seen = look(
+            differences,
+            _looked(so_far, Look(count)).times,
+            better=measure.better,
+            margin=self._margin(task),
+            level=1 - (1 - LEVEL) / so_far.comparisons,
+            extremes=extremes,
+            left_open=bool(failed and not extremes),
+        )
+        made = Look(count, seen.difference, seen.interval.low, seen.interval.high, seen.verdict)
+        if made.verdict not in ("", UNDECIDED) and count < so_far.items:
+            order = {name: nth for nth, (name, _) in enumerate(self._stored(view.run).in_order(task))}
+            played = sorted(places, key=lambda place: order.get(shared.items[place], 0))
+            made = structs.replace(made, drift=drift(differences.values[played], made.verdict))
+        return _looked(so_far, made)
 
     def _margin(self, task: str) -> float | None:
-        margin = self._until.margin
-        return None if margin is None else margin / scale_and_digits(self._measures[task].unit)[0]
-
-
-def _compared(
-    so_far: StoppingRecord,
-    measure: MeasureCard,
-    sides: tuple[RunItems, RunItems],
-    order: Sequence[str],
-    margin: float | None = None,
-) -> StoppingRecord:
-    """The rule after one more look at a comparison; `order` has the items in the order of play."""
-    count = so_far.blocks[len(so_far.looks)]
-    tables = sides[0].tables[measure.value], sides[1].tables[measure.value]
-    shared = shared_items(tables)
-    times = _looked(so_far, Look(count)).times
-    level = 1 - (1 - LEVEL) / so_far.comparisons
-    if not shared.items:
-        return _looked(so_far, Look(count, verdict=UNDECIDED if count == so_far.items else ""))
-    found = shared_differences(measure, tables, shared, range(len(shared.items)))
-    failed, extremes = failed_extremes(measure, sides, shared, range(len(shared.items)))
-    left_open = bool(failed and not extremes)
-    seen = look(found, times, better=measure.better, margin=margin, level=level, extremes=extremes, left_open=left_open)
-    made = Look(count, seen.difference, seen.interval.low, seen.interval.high, seen.verdict)
-    if made.verdict not in ("", UNDECIDED) and count < so_far.items:
-        place = {name: nth for nth, name in enumerate(order)}
-        played = sorted(range(len(shared.items)), key=lambda nth: place.get(shared.items[nth], 0))
-        made = structs.replace(made, drift=drift(found.values[played], made.verdict))
-    return _looked(so_far, made)
+        if self._until.margin is None:
+            return None
+        return self._until.margin / scale_and_digits(self._measures[task].unit)[0]
 
 
 def _looked(so_far: StoppingRecord, made: Look) -> StoppingRecord:
