@@ -4,7 +4,6 @@ import asyncio
 import re
 from random import Random
 
-import msgspec
 import pytest
 from msgspec import structs
 
@@ -12,7 +11,7 @@ from servers.paid import Server
 from sociometer.core.config import Caps, RunConfig
 from sociometer.core.errors import FailureKind, MachineryError, StopCause, Stopped, UsageError
 from sociometer.core.instrument import Instrument
-from sociometer.core.stopping import Look, StoppingRecord, Until
+from sociometer.core.stopping import Until
 from sociometer.engine.engine import Engine
 from sociometer.instruments import load
 from sociometer.instruments._template.items import Question
@@ -160,38 +159,6 @@ def test_what_cannot_be_compared_is_refused_before_anything_is_sent(store, refer
         with pytest.raises(UsageError, match="must be above 0"):
             Until(against="main", margin=margin)
     assert server.total == 0
-
-
-@pytest.mark.parametrize(
-    ("until", "verdict", "measure"),
-    [
-        ({"goal": "±9"}, "reached 26 % ±8.6 %", "accuracy"),
-        ({"goal": "ranked", "models": 3}, "paused", "accuracy"),
-        ({"goal": "decided", "against": "main", "measure": "tact"}, "worse", "tact"),
-    ],
-)
-def test_a_run_that_version_0_3_stopped_by_another_rule_is_read_and_not_continued(
-    store, reference, until, verdict, measure
-):
-    made = engine(store, Server("A"))
-    run = made.run(config(caps=Caps(max_requests=40), limit=100)).run
-    then = structs.replace(
-        run.manifest,
-        config=structs.replace(run.manifest.config, until=msgspec.convert(until, Until)),
-        sociometer_version="0.3.0",
-    )
-    store.runs.update(structs.replace(run.record, manifest=then))
-    spends = verdict == "worse"
-    seen = StoppingRecord("the old rule", measure, 100, (40, 100), (Look(40, verdict=verdict),), spends=spends)
-    with store.hold(run.id):
-        made.stored(run.id).keep_summary("questions", seen)
-        store.flush()
-    found = made.stored(run.id)
-    assert found.summary().notes[0] == f"The old rule: {verdict} after 40 of 100 items (look 1 of at most 2)."
-    assert found.part("questions") == (40, 100) and found.view().times == ((0.4,) if spends else ())
-    assert found.rescore().stopping == seen
-    with pytest.raises(UsageError, match=r"made by version 0\.3\.0 with a stopping rule.* so it cannot be continued"):
-        made.resume(run.id)
 
 
 class Slow(Server):

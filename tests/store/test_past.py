@@ -122,9 +122,10 @@ def test_damage_is_no_other_form(run, monkeypatch):
 
 def test_options_that_a_stored_manifest_has_and_this_version_lacks_are_named(run):
     body = msgspec.json.decode(msgspec.json.encode(run.manifest))
-    body["config"] |= {"voice": "low", "loud": True, "until": {"goal": "±3", "checkpoint": {"step": 1}}}
+    until = {"goal": "±3", "measure": "accuracy", "checkpoint": {"step": 1}}
+    body["config"] |= {"voice": "low", "loud": True, "until": until}
     read = read_manifest(msgspec.json.encode(body))
-    assert {"--voice low", "--loud", "--watch"} <= {*read.removed}
+    assert {*read.removed} == {"--voice low", "--loud", "--until ±3", "--measure accuracy", "--watch"}
     # They are kept where the manifest is stored anew.
     assert read_manifest(msgspec.json.encode(read)).removed == read.removed
     assert msgspec.json.decode(msgspec.json.encode(run.manifest), type=Manifest) == read_manifest(

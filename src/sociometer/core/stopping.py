@@ -15,7 +15,7 @@ class Until(Struct, frozen=True, omit_defaults=True):
     """A run goes on until its comparison with a stored run is decided."""
 
     against: str = ""
-    """The id of the stored run; empty in runs of version 0.3 that stopped at a width or in a ranking."""
+    """The id of the stored run; empty in runs of version 0.3 with another rule, which are only shown."""
     margin: float | None = None
     """The smallest difference that matters, as the measure is shown."""
     models: int = 1
@@ -51,8 +51,6 @@ class StoppingRecord(Struct, frozen=True, omit_defaults=True):
     """After how many items the rule looks."""
     looks: tuple[Look, ...] = ()
     against: str = ""
-    spends: bool = True
-    """Whether intervals must allow for the looks; false only in runs of version 0.3 that stopped at a width."""
     comparisons: int = 1
     """How many comparisons share one error rate."""
     widen: float = 1.0
@@ -70,8 +68,8 @@ class StoppingRecord(Struct, frozen=True, omit_defaults=True):
 
     @property
     def times(self) -> tuple[float, ...]:
-        """The share of the items at each look so far; empty if intervals need not allow for them."""
-        return tuple(look.items / self.items for look in self.looks) if self.spends else ()
+        """The share of the items at each look so far."""
+        return tuple(look.items / self.items for look in self.looks)
 
     @property
     def warning(self) -> str:

@@ -235,22 +235,7 @@ class Engine:
         players = {spec: PythonPlayer(one, config.revision) for spec, one in functions.items() if callable(one)}
         plan = make_plan(config, instrument, players=players, keys=keys).with_items()
         _refuse_changes(record, plan)
-        rule = self._rule(manifest, instrument)
-        self._refuse_other_measure(record, rule)
-        return StoredPlan(**structs.asdict(plan), run=record, rule=rule)
-
-    def _refuse_other_measure(self, record: RunRecord, rule: StoppingRule | None) -> None:
-        """Raise a UsageError if the rule looked at a measure that version 0.3 let users choose."""
-        for task in record.manifest.config.tasks:
-            kept = self.store.runs.summary(record.id, task) if rule else None
-            if not rule or not kept or not kept.stopping:
-                continue
-            if kept.stopping.measure != rule.start(task, kept.stopping.items).measure:
-                raise UsageError(
-                    f"run {record.reference} was made by version {record.manifest.sociometer_version} with a stopping"
-                    f" rule on {kept.stopping.measure}, which this version does not have, so it cannot be continued."
-                    " Run its model again; stored replies are reused."
-                )
+        return StoredPlan(**structs.asdict(plan), run=record, rule=self._rule(manifest, instrument))
 
     async def play(self, plan: StoredPlan, following: Plan | None = None) -> PlayedRun:
         """Play a run to its end and summarise it; one process at a time plays a run.

@@ -431,7 +431,6 @@ class _Replay:
             and stopping.blocks == planned
             and tuple(look.items for look in stopping.looks) == planned[: len(stopping.looks)]
             and stopping.against == until.against
-            and stopping.spends
             and stopping.widen >= 1
             and str(stopping).isprintable()
         )

@@ -85,7 +85,7 @@ def run_figures(run: StoredRun) -> tuple[Figure, ...]:
 def evidence_figure(run: AnyRun) -> list[Figure]:
     """The difference from a stored run that a rule saw after each block of items, with the interval that then held."""
     stopping = run.summary.stopping
-    if stopping is None or not stopping.against:
+    if stopping is None:
         return []
     measure = next(one for one in run.card.measures_of(run.task) if one.name == stopping.measure)
     in_points = measure.unit == "share"

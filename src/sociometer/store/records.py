@@ -130,6 +130,8 @@ def _removed_options(config: dict[str, Any]) -> list[str]:
     unknown = until.keys() - set(Until.__struct_fields__)
     if "goal" in unknown and until["goal"] != "decided":
         removed.append(f"--until {until['goal']}")
+    if "measure" in unknown:
+        removed.append(f"--measure {until['measure']}")
     if "checkpoint" in unknown:
         removed.append("--watch")
     return removed

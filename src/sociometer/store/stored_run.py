@@ -289,7 +289,7 @@ class StoredRun:
         until = self.manifest.config.until
         stopping = self.stopping(task)
         looks = stopping.times if stopping else ()
-        if until is None or not until.against or (stopping and stopping.verdict):
+        if until is None or (stopping and stopping.verdict):
             return looks
         played, planned = self.part(task) or (1, 1)
         if played / planned <= max(looks, default=0.0):
@@ -558,7 +558,8 @@ def _early(store: Store, record: RunRecord) -> str:
     used, planned = sum(one.used for one in kept), sum(one.items for one in kept)
     first, *others = {one.verdict.partition(" ")[0] for one in kept} or {""}
     how = first if not others and first in _VERDICTS else "decided"
-    how = "cannot be decided" if any(one.verdict.startswith(("cannot", "not ")) for one in kept) else how
+    if any(one.verdict.startswith(("cannot", "not ")) for one in kept):  # "not told from …": a ranking of version 0.3
+        how = "cannot be decided"
     return "" if used == planned else f"{how} after {used} of {planned}"
 
 
