@@ -111,7 +111,7 @@ def forgetful():
 def impatient():
     """Failed requests are sent again almost at once; a wait that a server asks for is kept."""
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(RetryPolicy, "_backoff", lambda self, attempt: 0.005)
+        patched.setattr(RetryPolicy, "wait_seconds", lambda self, attempt, after: (after or 0.0) + 0.005)
         yield
 
 

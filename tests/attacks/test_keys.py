@@ -8,29 +8,15 @@ from contextlib import closing
 
 import pytest
 
-from servers.batches import OpenAIBatchServer
 from servers.faults import Fault
 from sociometer.cli.main import run_command
 from sociometer.core.config import RunConfig
 from sociometer.core.errors import UsageError
-from sociometer.engine.batches import lane
 from sociometer.engine.roles import resolve_player
 from sociometer.models.keys import KeyPolicy
 
 PLAIN_KEY = "correct-horse-battery"
 """A key that looks like none: only who knows it can find it."""
-
-
-def test_a_key_in_the_errors_of_a_batch_is_not_stored(tmp_path, monkeypatch, capsys):
-    monkeypatch.setenv("OPENAI_API_KEY", PLAIN_KEY)
-    monkeypatch.setattr(lane, "_QUIET_SECONDS", 0.2)
-    monkeypatch.setattr(lane, "_FIRST_POLL_SECONDS", 0.02)
-    with OpenAIBatchServer() as server:
-        server.whole_failure = {"code": "invalid_model", "message": f"no model for {PLAIN_KEY}"}
-        where = ["--model", f"openai/m@{server.url}", "--batch", "--limit", "4", "--store", str(tmp_path / "s.db")]
-        assert run_command(["run", "sesi", *where]) == 4
-    assert PLAIN_KEY not in "".join(capsys.readouterr())
-    assert_nowhere(tmp_path, PLAIN_KEY)
 
 
 aiohttp = pytest.importorskip("aiohttp")

@@ -1,18 +1,14 @@
 """A server that asks to wait: at most ten minutes are waited, and the progress says for whom."""
 
-import json
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 
 import pytest
-from aiohttp import web
 
 import sociometer as sm
-from servers.batches import OpenAIBatchServer
 from servers.faults import RATE_LIMIT, SERVER_ERROR
 from sociometer.cli.main import run_command
 from sociometer.core.config import Caps
-from sociometer.engine.batches import lane
 from sociometer.engine.budget import Budget
 from sociometer.engine.progress import Progress
 from sociometer.models import failures
@@ -83,25 +79,3 @@ def test_the_progress_says_how_long_and_for_whom():
     progress.wait(300.4, "https://slow.example/v1")
     progress.wait(3, "https://quick.example/v1")
     assert "waiting 5 min 00 s as https://slow.example/v1 asked" in line(progress)
-
-
-@pytest.mark.parametrize("status", [429, 500, 503])
-def test_a_batch_that_is_to_be_asked_for_later_is_kept(tmp_path, monkeypatch, key, capsys, status):
-    monkeypatch.setattr(lane, "_QUIET_SECONDS", 0.02)
-    monkeypatch.setattr(lane, "_FIRST_POLL_SECONDS", 0.02)
-    with OpenAIBatchServer() as server:
-        plain, late = server.broken_poll, [True]
-        server.broken_poll = lambda: _late(status) if late else plain()
-        where = ["--model", f"openai/m@{server.url}", "--batch", "--limit", "6", "--store", str(tmp_path / "s.db")]
-        assert run_command(["run", "sesi", *where, "--name", "slow"]) == 3
-        assert "openai/m" in (said := capsys.readouterr().err)
-        assert "a run waits at most 10 min" in said
-        late.clear()
-        assert run_command(["resume", "slow", "--store", str(tmp_path / "s.db")]) == 0
-        assert (len(server.batches), max(server.paid.values())) == (1, 1)
-
-
-def _late(status):
-    return web.Response(
-        status=status, headers={"Retry-After": "86400"}, body=json.dumps({"error": {"message": "later"}}).encode()
-    )

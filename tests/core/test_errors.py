@@ -22,7 +22,7 @@ from sociometer.core.errors import (
 
 SOURCE = Path(sociometer.__file__).parent
 STORED = {
-    "authentication", "batch ended", "batch limit", "connection", "content filter", "context too long", "download",
+    "authentication", "connection", "content filter", "context too long", "download",
     "empty reply", "English embedder", "failed", "inspect", "instrument error",
     "local model", "malformed reply", "no embeddings", "no key", "not found", "not recorded",
     "not scored", "not stored", "not supported", "out of credit", "overloaded", "provider error", "python error",

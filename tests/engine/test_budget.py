@@ -138,12 +138,6 @@ def test_the_first_request_of_each_model_is_sent_alone():
     asyncio.run(play())
 
 
-def test_after_one_honest_reply_a_batch_may_have_any_size():
-    budget = trusted(Caps(max_tokens=100_000))
-    for _ in range(50):
-        reserve(budget, asked(10), PRICE, batched=True)
-
-
 def test_a_reply_above_its_limit_is_said_and_ends_the_sending():
     budget = Budget(Caps(max_tokens=100_000))
     budget.settle(reserve(budget, asked(10)), Usage(50, 50_000), None)

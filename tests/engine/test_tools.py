@@ -1,6 +1,5 @@
 """Runs whose subject has tools: called or told, decided before anything is sent; killed, checked, capped, attacked."""
 
-import asyncio
 import json
 import signal
 import subprocess
@@ -15,11 +14,8 @@ import sociometer as sm
 from servers.faults import Fault
 from servers.openai import OpenAIServer
 from sociometer.adapters.one_turn import plan_of
-from sociometer.core.conversation import Exchange, Request, transcript_lines
+from sociometer.core.conversation import Exchange, transcript_lines
 from sociometer.core.errors import UsageError
-from sociometer.core.session import Draw, DrawnRequest
-from sociometer.core.tools import Tool
-from sociometer.engine.replies import Batched, PendingRequest
 
 DRIVER = Path(__file__).with_name("tools_driver.py")
 
@@ -194,16 +190,3 @@ def test_a_cap_holds_with_tools(tmp_path, served, openai_server):
     assert spent.requests
     assert spent.input_tokens + spent.output_tokens <= 12_000
     assert played.status != "finished"
-
-
-def test_a_request_with_tools_does_not_wait_for_a_batch():
-    sent = []
-
-    class Inside:
-        async def send(self, asked):
-            sent.append(asked)
-
-    request = Request("subject", (), tools=(Tool("a", "b", {}),))
-    drawn = DrawnRequest(None, request, Draw("helpdesk", "1", "cases", "i"), 0, b"")
-    asyncio.run(Batched(Inside(), None).send(PendingRequest(drawn, b"", None, True)))
-    assert len(sent) == 1

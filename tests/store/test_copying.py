@@ -1,6 +1,5 @@
 """`copy` merges one store into another, on SQLite and PostgreSQL alike, and loses nothing on the way."""
 
-import asyncio
 import sqlite3
 import time
 from contextlib import closing
@@ -12,7 +11,6 @@ from sociometer.cli.main import run_command
 from sociometer.core.conversation import Usage
 from sociometer.core.errors import MachineryError, UsageError
 from sociometer.store.copying import copy_store
-from sociometer.store.journal import HeldRequest, ProviderBatch
 from sociometer.store.place import parse_place
 from sociometer.store.records import Charge, RunStatus
 from sociometer.store.store import Store, database_at
@@ -155,20 +153,6 @@ def test_a_copy_that_was_interrupted_is_completed_by_the_same_command(filled, pl
         connection.execute("UPDATE run SET status = 'playing', finished = NULL, totals = NULL")
     copy(filled, place)
     assert contents(place)["run"] == complete["run"]
-
-
-async def _added(store, batch):
-    await store.batches.add(batch)
-
-
-def test_batches_that_wait_at_a_provider_are_copied(filled, place):
-    with Store(filled) as store:
-        run = next(iter(store.runs.all())).id
-        batch = ProviderBatch("label", run, "m", (HeldRequest(b"k" * 16, 3, 0.5),), "id-1", 5.0)
-        asyncio.run(_added(store, batch))
-    copy(filled, place)
-    with Store(parse_place(place)) as store:
-        assert store.batches.of_run(run)[0].requests == (HeldRequest(b"k" * 16, 3, 0.5),)
 
 
 def test_spending_that_is_copied_alone_counts_in_the_totals_of_a_run(filled, place):

@@ -1,4 +1,4 @@
-"""A store on PostgreSQL: one process plays a run, many play different ones; batches wait there too."""
+"""A store on PostgreSQL: one process plays a run, many play different ones."""
 
 import json
 import subprocess
@@ -8,12 +8,9 @@ import time
 import pytest
 
 import forked
-import sociometer as sm
 from databases import own_server
 from servers import faults
-from servers.batches import OpenAIBatchServer
 from sociometer.core.errors import StoreError
-from sociometer.engine.batches import lane
 from sociometer.store.store import Store
 
 HOLD = """
@@ -43,17 +40,6 @@ def test_a_run_that_another_process_plays_is_refused_until_that_process_ends(pos
             pass
         with store.hold("sesi-abc"):
             assert store.database.is_played("sesi-abc")
-
-
-def test_batches_wait_in_a_shared_store_too(postgres, key, tmp_path, monkeypatch):
-    monkeypatch.setattr(lane, "_QUIET_SECONDS", 0.2)
-    monkeypatch.setattr(lane, "_FIRST_POLL_SECONDS", 0.02)
-    with OpenAIBatchServer() as server:
-        options = {"base_url": server.url, "limit": 6, "revision": "1", "batch": True}
-        shared = sm.run("sesi", "openai/m", store=postgres, **options)
-        own = sm.run("sesi", "openai/m", store=tmp_path / "own.db", **options)
-    assert shared.status == own.status == "finished"
-    assert shared.summary().measures == own.summary().measures
 
 
 PLAY = """

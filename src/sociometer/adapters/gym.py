@@ -169,8 +169,8 @@ class TrainingReplies:
     def __init__(self, gym: "Gym") -> None:
         progress = Progress("training", Budget(Caps()), 0)
         switch = _NeverStopped()
-        throttled = Throttled(_Asked(), gym.plan, progress, switch, None)
-        self._inside = Retried(throttled, RetryPolicy(_RETRIES), progress, switch, None)
+        throttled = Throttled(_Asked(), gym.plan, progress, switch)
+        self._inside = Retried(throttled, RetryPolicy(_RETRIES), progress, switch)
 
     async def obtain(
         self, drawn: DrawnRequest, attempt: Callable[[], Awaitable[Answer]], kind: type[Answer]

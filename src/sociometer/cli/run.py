@@ -26,7 +26,7 @@ from sociometer.core.measure import Cell, Table
 from sociometer.core.settings import Setting
 from sociometer.core.words import first_of, grouped
 from sociometer.engine.engine import Engine, PlayedRun
-from sociometer.engine.estimate import RoleEstimate, estimate, how_estimated, longest_wait
+from sociometer.engine.estimate import RoleEstimate, estimate, how_estimated
 from sociometer.engine.plan import ReadPlan
 from sociometer.engine.prices import entry_of
 from sociometer.engine.run_options import CAPS_COVER, with_shared_rule
@@ -145,8 +145,6 @@ def play(
             return show_plan(engine, plans, display, priced)
         if not quiet:
             _tell_of_stand_ins(plans)
-            for line in _waits(plans):
-                print_text(line, err=True)
             _tell_the_limits(configs[0].caps)
         engine.share_limits(plans)
         progress.expect(len(plans))
@@ -166,11 +164,6 @@ def _tell_of_stand_ins(plans: list[ReadPlan]) -> None:
         said += plan.instrument.notices(players, plan.config.roles, plan.instrument.card.version)
     for sentence in dict.fromkeys(said):
         print_text(sentence, err=True)
-
-
-def _waits(plans: list[ReadPlan]) -> list[str]:
-    """The maximum time that the batches of each run take."""
-    return [f"{plan.config.instrument}: {longest_wait(plan)}" for plan in plans if plan.config.batch]
 
 
 def _tell_the_limits(caps: Caps) -> None:
@@ -301,7 +294,7 @@ def show_plan(engine: Engine, plans: list[ReadPlan], display: Display, priced: b
     unpriced = dict.fromkeys(plans[nth].bindings[row.role].spec for nth, row in found if row.cost is None)
     prices = [f"No known price: {spec}. To see its cost, add {entry_of(spec)}." for spec in unpriced]
     prices = prices if priced else ["For the cost, give --model MODEL."]
-    notes = [*_total(rows), *prices, *_limits(plans, found), *_waits(plans), *_what_items_show(plans), *digests]
+    notes = [*_total(rows), *prices, *_limits(plans, found), *_what_items_show(plans), *digests]
     display.show(tables, notes=notes, limits=[len(one.rows) for one in tables])
     return 0
 

@@ -161,10 +161,6 @@ class RunConfig(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Where models in process run: empty for this process, `ray`, or the address of a cluster, which is not stored."""
     replicas: Annotated[int | None, LIMIT.but(planned=False)] = None
     """The number of copies of each model there; None means what the cluster has room for."""
-    batch: Annotated[bool, LIMIT] = False
-    """Whether requests are sent in batches, where a provider has them."""
-    cancel_batches: Annotated[bool, LIMIT] = False
-    """Whether an interrupted run cancels its batches."""
     retries: Annotated[int | None, LIMIT] = None
     command: Annotated[tuple[str, ...], PRIVATE] = ()
     name: Annotated[str, CHOICE.but(planned=False)] = ""
@@ -192,8 +188,6 @@ class RunConfig(Struct, frozen=True, kw_only=True, omit_defaults=True):
             raise UsageError(f"-o timeout must be a positive number of seconds, not {self.timeout_seconds:g}.")
         if self.items and self.limit is not None:
             raise UsageError("--item and --limit cannot be combined; give one of them.")
-        if self.until and self.batch:
-            raise UsageError("--against cannot be combined with --batch: a rule looks at the items in their order.")
         if self.tools not in get_args(ToolMode):
             raise unknown("value for -o tools", self.tools, get_args(ToolMode)[1:])
         if self.base and self.second_question:

@@ -136,7 +136,7 @@ class Reply(Struct, frozen=True, omit_defaults=True):
     finish: str = "stop"  # Why it ended: `stop`, `length`, …
     served_model: str = ""  # The name of the model as the server reports it.
     sampling: Sampling | None = None  # The sampling parameters that were sent; None if the player is a program.
-    seconds: float | None = None  # The time from sending the request to the reply; None in a batch.
+    seconds: float | None = None  # The time from sending the request to the reply; None if it was not measured.
     served_version: str = ""  # The version of the model or the server as the server reports it.
     calls: tuple[ToolCall, ...] = ()  # The tools that it calls, of those that the request offered.
     echo: str = ""  # What the server wants back with the next request, as JSON in its own format.

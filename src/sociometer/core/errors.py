@@ -12,7 +12,7 @@ SociometerError
 ├── MachineryError      a reply could not be obtained; counted separately from the score (exit code 4)
 │   ├── Unreachable     no connection could be made; nothing was used
 │   ├── Unauthorised    the server does not accept the key
-│   ├── UnknownToServer the server does not know the model, the address or the batch
+│   ├── UnknownToServer the server does not know the model or the address
 │   ├── Filtered        the provider's content filter rejected the request
 │   └── UnreadableRole  a role answered, but nothing that can be read
 ├── Difference          the file of a run was changed (exit code 1; in store/bundle.py)
@@ -93,8 +93,6 @@ class FailureKind(StrEnum):
     """Why an episode has no outcome, as it is stored; a store may have kinds of other versions and packages."""
 
     AUTHENTICATION = "authentication"
-    BATCH_ENDED = "batch ended"
-    BATCH_LIMIT = "batch limit"
     CONNECTION = "connection"
     CONTENT_FILTER = "content filter"
     CONTEXT_TOO_LONG = "context too long"
@@ -176,7 +174,7 @@ class Unauthorised(MachineryError):
 
 
 class UnknownToServer(MachineryError):
-    """The server does not know the model, the address or the batch."""
+    """The server does not know the model or the address."""
 
     kind = FailureKind.NOT_FOUND
 

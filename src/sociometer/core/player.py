@@ -1,13 +1,13 @@
 """A player: anything that can answer (a model, a rule, a person), and what it says it can do."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
-from typing import Protocol, Self
+from collections.abc import Sequence
+from typing import Self
 
 from msgspec import Struct
 
 from sociometer.core.conversation import Identity, Reply, Request
-from sociometer.core.errors import FailureKind, MachineryError, Unreachable
+from sociometer.core.errors import FailureKind, MachineryError
 
 
 class Abilities(Struct, frozen=True):
@@ -17,47 +17,6 @@ class Abilities(Struct, frozen=True):
     """Whether it continues a plain text, as base models do."""
     calls_tools: bool = False
     """Whether it calls the tools of a request; others are told of them in words."""
-
-
-BatchResult = bytes | MachineryError
-"""The body of a reply, or why there is none."""
-Take = Callable[[str, BatchResult], None]
-"""Receives the name of a request and its result."""
-
-
-class BatchEndpoint(Protocol):
-    """The batches of one model at its provider: many requests in one file, answered within a day at a lower price."""
-
-    most_requests: int
-    """The maximum number of requests in one batch."""
-    most_bytes: int
-    hours: int
-    """The time after which the provider ends a batch, even if it is not finished."""
-
-    def line(self, name: str, request: Request) -> bytes:
-        """A request as it is written into the batch, under a name of at most 64 letters and digits."""
-
-    async def create(self, label: str, lines: Sequence[bytes]) -> str:
-        """Create a batch and return its id. `certainly_not_created` tells which errors leave no batch behind."""
-
-    async def find(self, label: str, names: frozenset[str], since: float, taken: frozenset[str]) -> str:
-        """The id of the batch that was created under this label; empty if there is none.
-
-        `names` are those of its requests, `since` is the time before which it cannot have been created, and `taken`
-        are the ids of other batches.
-        """
-
-    async def ended(self, batch: str) -> bool:
-        """Whether the batch has ended."""
-
-    async def results(self, batch: str, take: Take) -> MachineryError | None:
-        """Give all results of a batch that ended; return the reason if the whole batch failed."""
-
-    def read(self, body: bytes, request: Request) -> Reply:
-        """The reply in the body of a result."""
-
-    async def cancel(self, batch: str) -> None:
-        """Ask the provider to answer no more of a batch."""
 
 
 class Player(ABC):
@@ -119,10 +78,6 @@ class Player(ABC):
             fatal=True,
         )
 
-    def batches(self) -> BatchEndpoint | None:
-        """Its batches; None if its provider has none."""
-        return None
-
     def reply_stored(self) -> None:
         """Called each time that a reply is on disk, before it is used."""
         return
@@ -168,14 +123,3 @@ class WrappedPlayer(Player):
 
     async def close(self) -> None:
         await self._player.close()
-
-
-def certainly_not_created(error: MachineryError) -> bool:
-    """Whether an error of `create` means that there is no batch: the server was not reached, or it refused."""
-    return isinstance(error, Unreachable) or error.tokens == (0, 0)
-
-
-def ended_early(why: str) -> MachineryError:
-    """The error for a request that a batch left unanswered; such requests cost nothing."""
-    message = f"the batch ended without an answer: {why}."
-    return MachineryError(message, FailureKind.BATCH_ENDED, retryable=True, tokens=(0, 0))

@@ -76,7 +76,7 @@ class Budget:
         self._beside = beside
 
     async def reserve(
-        self, model: str, request: Request, price: Price | None, *, writes: bool = True, batched: bool = False
+        self, model: str, request: Request, price: Price | None, *, writes: bool = True
     ) -> Reservation:
         """Reserve the worst case of a request; if it does not fit, wait for requests in flight to end.
 
@@ -89,7 +89,7 @@ class Budget:
             stop = self._against(reservation)
             if self.exceeded is not None:
                 raise self.exceeded
-            if stop is None and self._may_join(reservation, batched):
+            if stop is None and self._may_join(reservation):
                 break
             if stop is not None and (not self._in_flight or stop.cause is StopCause.MAX_REQUESTS):
                 self._refuse_a_cap_below_one_request(reservation, request, price)
@@ -106,14 +106,8 @@ class Budget:
             raise
         return reservation
 
-    def hold(self, tokens: int, cost: float, times: int = 1) -> None:
-        """Count a request that waits at a provider since an earlier start; `times` -1 ends this."""
-        self._reserved = self._reserved.plus(Reservation(tokens, cost), times)
-        self.spent.requests += times
-        self._settled.set()
-
     def withdraw(self, reservation: Reservation) -> None:
-        """End a reservation without a charge: the request was not sent, or the store knows that it waits."""
+        """End a reservation without a charge: the request was not sent."""
         self._give_back(reservation)
         self.spent.requests -= 1
 
@@ -166,14 +160,11 @@ class Budget:
     def _is_metered(self) -> bool:
         return self.caps.max_tokens is not None or self.caps.max_cost is not None
 
-    def _may_join(self, reservation: Reservation, batched: bool) -> bool:
-        """Whether one more request may be in flight: the model has respected its reply limit, and enough is left.
-
-        One reply is enough for a batch: its requests are sent together, and it takes hours.
-        """
+    def _may_join(self, reservation: Reservation) -> bool:
+        """Whether one more request may be in flight: the model has respected its reply limit, and enough is left."""
         model = reservation.model
         most, in_flight = self._most_in_flight.get(model, 1), self._in_flight.get(model, 0)
-        if not self._is_metered() or (batched and most > 1):
+        if not self._is_metered():
             return True
         return in_flight < most and (not self._in_flight or self._leaves_room(self._reserved.plus(reservation)))
 

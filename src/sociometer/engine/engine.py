@@ -25,7 +25,6 @@ from sociometer.core.server_fields import NONE, ServerFields
 from sociometer.core.stopping import StoppingRecord
 from sociometer.core.task import Item, StoppingRule
 from sociometer.core.words import listed, visible
-from sociometer.engine.batches.batches import batch_endpoints, held_requests
 from sociometer.engine.budget import Budget
 from sociometer.engine.estimate import work_of
 from sociometer.engine.plan import COUNTED_FACTS, Plan, ReadLists, ReadPlan, StoredPlan, make_plan
@@ -102,7 +101,6 @@ class Engine:
             config = structs.replace(config, until=against)
         instrument = self._load(config.instrument)
         plan = make_plan(config, instrument, items=items, players=players, sends=sends)
-        batch_endpoints(plan)
         return plan.with_items(plan.item_lists(read))
 
     def plans(self, configs: Iterable[RunConfig], *, sends: bool = True) -> list[ReadPlan]:
@@ -229,7 +227,6 @@ class Engine:
             caps=(caps or Caps()).or_else(manifest.later_caps or manifest.config.caps),
             in_flight=in_flight or manifest.config.in_flight,
             insecure_http=insecure_http,
-            batch=manifest.config.batch or bool(self.store.batches.of_run(record.id)),
         )
         keys = KeyPolicy.of_stored_run(config, key_variables or {})
         players = {spec: PythonPlayer(one, config.revision) for spec, one in functions.items() if callable(one)}
@@ -262,7 +259,7 @@ class Engine:
 
     async def _play_alone(self, plan: StoredPlan) -> PlayedRun:
         record, journal = plan.run, self.store.journal
-        journal.charge_allowance(record.id, self._held(plan, record.id))
+        journal.charge_allowance(record.id)
         allow = partial(journal.allow, record.id)
         self._spent.pop(record.id, None)
         requests, tokens, cost = ([part[kind] for part in self._spent.values()] for kind in range(3))
@@ -322,12 +319,6 @@ class Engine:
         await _in_thread(self.store.flush)
         return PlayedRun(self.stored(record.id), ending, progress)
 
-    def _held(self, plan: StoredPlan, run: str) -> tuple[int, int, float]:
-        """The worst case of the requests of a run that wait in batches."""
-        held = held_requests(self.store, run).values()
-        if held and not plan.config.batch:
-            raise UsageError(f"{len(held)} requests of run {run} wait in batches at the provider; add --batch.")
-        return len(held), sum(one.tokens for one in held), sum(one.cost for one in held)
 
     def summarise(self, plan: StoredPlan, stopping: Mapping[str, StoppingRecord]) -> None:
         """Compute the summaries of a run and store them; the caller must hold the run."""

@@ -13,7 +13,6 @@ from sociometer.core.errors import MachineryError, StoreError
 from sociometer.core.player import Abilities, Player, RulePlayer
 from sociometer.core.task import Item, Score, Task, sample
 from sociometer.core.words import counted
-from sociometer.engine.batches.batches import batch_endpoints
 from sociometer.engine.plan import Plan, ReadPlan
 from sociometer.engine.prices import price_of
 from sociometer.engine.progress import TaskWork, effort_of
@@ -60,7 +59,6 @@ def estimate(plan: ReadPlan, store: Store | None = None) -> list[RoleEstimate]:
     """Calls, tokens and cost for each task and role; replies are as long as those of stored runs like it."""
     rows: list[RoleEstimate] = []
     config = plan.config
-    batched = batch_endpoints(plan)
     for task in plan.tasks:
         items = plan.lists[task.name]
         rehearsed = list(sample(items.__iter__, _REHEARSED, 0))
@@ -79,8 +77,6 @@ def estimate(plan: ReadPlan, store: Store | None = None) -> list[RoleEstimate]:
                 written = len(mine) * min(binding.sampling.max_tokens or length, length)
                 most = max(counts) * (2 if config.asks_again(task.first_replies is not None) else 1) * scale
                 price = price_of(plan.prices, binding)
-                if price and binding.spec in batched:
-                    price = price.batched()
                 usage = Usage(round(read * scale), round(written * scale))
                 longest = None if not limits else max(limit or (price and price.max_output) or 0 for limit in limits)
                 at_most = round(most * longest) if longest else None
@@ -130,25 +126,6 @@ def _reply_length(plan: Plan, store: Store | None, task: str, role: str) -> tupl
         return _REPLY_TOKENS, f"{_REPLY_TOKENS} tokens, assumed because no stored run has that model, role and task"
     told = f"the mean of {counted(runs, 'stored run')} of {name} as {role} in {instrument}/{task}"
     return fmean(lengths), f"{counted(round(fmean(lengths)), 'token')}, {told}"
-
-
-def longest_wait(plan: ReadPlan) -> str:
-    """How long a run in batches takes at most, in a sentence; empty if it has none."""
-    endpoints = batch_endpoints(plan)
-    if not endpoints:
-        return ""
-    roles = {role for role, binding in plan.bindings.items() if binding.spec in endpoints}
-    most = 0
-    for task in plan.tasks:
-        items = list(sample(plan.lists[task.name].__iter__, _REHEARSED, 0))
-        for asked in asyncio.run(rehearse(plan, task, items)):
-            most = max(most, sum(exchange.role in roles for exchange in asked))
-    hours = max(endpoint.hours for endpoint in endpoints.values())
-    turns = "one request" if most == 1 else f"up to {most} requests one after another"
-    return (
-        f"Each batch takes up to {hours} h. An item makes {turns}, so the run takes up to {most * hours} h; a second"
-        " question or a retry takes another batch. Replies are stored as they arrive, so you can stop it and resume."
-    )
 
 
 class _StandIn(RulePlayer):

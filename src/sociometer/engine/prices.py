@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 
 import msgspec
-from msgspec import Struct, structs
+from msgspec import Struct
 from platformdirs import user_config_path
 
 from sociometer.core.config import split_spec
@@ -27,16 +27,10 @@ class Price(Struct, frozen=True, forbid_unknown_fields=True):
     as_of: date
     max_output: int | None = None
     """The maximum number of tokens in a reply; None if unknown."""
-    batch: float = 1.0
-    """The share of the price that a request in a batch costs."""
 
     def __post_init__(self) -> None:
-        if not all(0 <= part < math.inf for part in (self.input, self.output, self.batch)):
+        if not all(0 <= part < math.inf for part in (self.input, self.output)):
             raise ValueError("a price must be a number of at least 0")
-
-    def batched(self) -> "Price":
-        """The price of a request in a batch."""
-        return structs.replace(self, input=self.input * self.batch, output=self.output * self.batch)
 
     def of(self, usage: Usage) -> float | None:
         """The cost of a reply, or None if the server did not report its tokens."""

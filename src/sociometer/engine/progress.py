@@ -82,8 +82,6 @@ class Progress:
     sent: int = 0
     answered: int = 0
     in_flight: int = 0
-    batches: int = 0
-    """The number of batches that wait at a provider."""
     retries: int = 0
     retrying: int = 0
     """The number of requests that wait to be sent again; until then, the rate of the replies says little."""

@@ -1,10 +1,10 @@
 """How a run gets a reply: small layers around each other, each with one duty.
 
-    Journaled( Retried( Throttled( Kept( Batched( Budgeted( Sent ))))))
+    Journaled( Retried( Throttled( Kept( Budgeted( Sent )))))
 
 `Journaled` looks for a stored reply. `Retried` sends again what failed. `Throttled` limits the requests in flight.
-`Kept` stores a reply before it is used. `Batched` chooses between a batch and a single request. `Budgeted` reserves
-the worst case before a request is sent and settles the actual usage after it. `Sent` asks the player.
+`Kept` stores a reply before it is used. `Budgeted` reserves the worst case before a request is sent and settles the
+actual usage after it. `Sent` asks the player.
 """
 
 import asyncio
@@ -21,8 +21,6 @@ from msgspec import Struct, structs
 from sociometer.core.conversation import Identity, Reply, Usage, token_count
 from sociometer.core.errors import FailureKind, MachineryError, StopCause, Stopped, Unreachable
 from sociometer.core.session import DrawnRequest
-from sociometer.engine.batches.batches import MOST_WAITING, Batches
-from sociometer.engine.batches.lane import Lane
 from sociometer.engine.budget import Budget, Reservation
 from sociometer.engine.plan import Plan
 from sociometer.engine.prices import Price, price_of
@@ -45,8 +43,6 @@ class PendingRequest(Struct, frozen=True):
     key: bytes
     attempt: Callable[[], Awaitable[Any]]
     writes: bool
-    lane: Lane | None = None
-    """The batches that carry it; None if it is sent by itself."""
 
     @property
     def endpoint(self) -> str:
@@ -74,7 +70,6 @@ class StopSwitch:
 
     def __init__(self) -> None:
         self.reason: Stopped | None = None
-        self.interrupted = False
         self.event = asyncio.Event()
         self.wake: list[Callable[[Stopped], None]] = []
         self.decided: set[str] = set()
@@ -90,23 +85,22 @@ class StopSwitch:
     def stop(self, reason: Stopped) -> None:
         """Send nothing more; replies to requests in flight are still stored."""
         self.reason = self.reason or reason
-        self.interrupted |= reason.cause is StopCause.INTERRUPTED
         self.event.set()
         for wake in self.wake:
             wake(reason)
 
 
 class Sent:
-    """Asks the player, or puts the request into a batch."""
+    """Asks the player."""
 
-    async def answer(self, asked: PendingRequest, reservation: Reservation) -> Any:
-        """The player's answer."""
-        request, started = asked.drawn.request, time.monotonic()
-        answer = await (asked.attempt() if asked.lane is None else asked.lane.ask(asked.key, request, reservation))
+    async def answer(self, asked: PendingRequest) -> Any:
+        """The player's answer; a reply says how it was sampled and how long it took."""
+        started = time.monotonic()
+        answer = await asked.attempt()
         if not isinstance(answer, Reply):
             return answer
-        seconds = round(time.monotonic() - started, 3) if asked.lane is None else None
-        return structs.replace(answer, sampling=request.sampling, seconds=seconds)
+        seconds = round(time.monotonic() - started, 3)
+        return structs.replace(answer, sampling=asked.drawn.request.sampling, seconds=seconds)
 
 
 class Budgeted:
@@ -133,14 +127,14 @@ class Budgeted:
 
     async def send(self, asked: PendingRequest) -> Answered:
         """The answer with its charge; an attempt without an answer is charged too."""
-        price = self._price(asked)
+        price = self._prices.get(asked.drawn.binding.spec)
         reservation = await self._reserve(asked, price)
         self._progress.sent += 1
         self._progress.in_flight += 1
         usage: Usage | None = None
-        answered = waits = False
+        answered = left = False
         try:
-            answer = await self._inside.answer(asked, reservation)
+            answer = await self._inside.answer(asked)
             answered = True
             if isinstance(answer, Reply):
                 # Impossible numbers are not kept: the store could not hold some of them, and the reply was paid for.
@@ -155,17 +149,16 @@ class Budgeted:
             raise
         except BaseException as raised:
             left = isinstance(raised, Stopped) and raised.cause is StopCause.INTERRUPTED  # a person, before the answer
-            waits = asked.lane is not None or left
             raise
         finally:
             self._progress.in_flight -= 1
-            if waits:
+            if left:
                 self._budget.withdraw(reservation)
             else:
                 charge = self._budget.settle(reservation, usage, price)
             if self._budget.exceeded is not None:
                 self._switch.stop(self._budget.exceeded)
-            if not answered and not waits:
+            if not answered and not left:
                 self._journal.count_attempt(self._run, usage, charge)
         self._progress.answer(asked.drawn.request.messages)
         return Answered(answer, usage, charge)
@@ -174,78 +167,36 @@ class Budgeted:
         drawn = asked.drawn
         self._switch.check(drawn.draw.task)
         try:
-            label, batched = drawn.binding.label, asked.lane is not None
-            return await self._budget.reserve(label, drawn.request, price, writes=asked.writes, batched=batched)
+            return await self._budget.reserve(drawn.binding.label, drawn.request, price, writes=asked.writes)
         except Stopped as limit:
             self._switch.stop(limit)
             raise
-
-    def _price(self, asked: PendingRequest) -> Price | None:
-        price = self._prices.get(asked.drawn.binding.spec)
-        return price.batched() if price is not None and asked.lane is not None else price
-
-
-class Batched:
-    """Chooses between a batch and a single request, for models whose provider has batches."""
-
-    def __init__(self, inside: ReplyLayer, batches: Batches) -> None:
-        self._inside = inside
-        self._batches = batches
-
-    async def send(self, asked: PendingRequest) -> Answered:
-        """The answer, from a batch if the request can wait for one."""
-        drawn = asked.drawn
-        request = drawn.request
-        if not asked.writes or request.plain_text is not None or request.tools:
-            return await self._inside.send(asked)
-        lane = await self._batches.lane(drawn, asked.key)
-        if lane is not None:
-            self._batches.release(asked.key)
-            return await self._inside.send(structs.replace(asked, lane=lane))
-        answered = False
-        try:
-            found = await self._inside.send(asked)
-            answered = True
-            return found
-        finally:
-            self._batches.tried(drawn, answered)
 
 
 class Kept:
     """Stores a reply before it is used."""
 
-    def __init__(self, inside: ReplyLayer, journal: Journal, run: str, batches: Batches | None) -> None:
+    def __init__(self, inside: ReplyLayer, journal: Journal, run: str) -> None:
         self._inside = inside
         self._journal = journal
         self._run = run
-        self._batches = batches
 
     async def send(self, asked: PendingRequest) -> Answered:
         """The answer once it is on disk, or the one that another process has stored for this draw."""
-        try:
-            found = await self._inside.send(asked)
-            entry = JournalEntry(
-                asked.key,
-                asked.drawn.binding.player.identity,
-                self._run,
-                asked.drawn.request.messages,
-                _encode(found.answer),
-                found.usage,
-                found.charge,
-            )
-            # The write is queued at once: a reply that was paid for is kept even when the episode is cancelled.
-            written = self._journal.keep(entry)
-        except MachineryError:
-            self._end_wait(asked)
-            raise
-        self._end_wait(asked)
-        stored = await written
+        found = await self._inside.send(asked)
+        entry = JournalEntry(
+            asked.key,
+            asked.drawn.binding.player.identity,
+            self._run,
+            asked.drawn.request.messages,
+            _encode(found.answer),
+            found.usage,
+            found.charge,
+        )
+        # The write is queued at once: a reply that was paid for is kept even when the episode is cancelled.
+        stored = await self._journal.keep(entry)
         asked.drawn.binding.player.reply_stored()
         return structs.replace(found, stored=stored)
-
-    def _end_wait(self, asked: PendingRequest) -> None:
-        if self._batches is not None:
-            self._batches.stored(asked.drawn, asked.key)
 
 
 class Throttled:
@@ -254,17 +205,15 @@ class Throttled:
     The first request to a server goes alone: after one that means that all would fail, nothing more is sent.
     """
 
-    def __init__(
-        self, inside: ReplyLayer, plan: Plan, progress: Progress, switch: StopSwitch, batches: Batches | None
-    ) -> None:
+    def __init__(self, inside: ReplyLayer, plan: Plan, progress: Progress, switch: StopSwitch) -> None:
         self._inside = inside
         self._progress = progress
         self._switch = switch
         self.throttles = {
-            one.player.identity.endpoint: Throttle(MOST_WAITING)
-            if batches is not None and batches.serves(one)
-            else Throttle(ceiling_of(one.player, plan.config.in_flight), first_alone=bool(one.player.identity.base_url))
-            for one in plan.bindings.values()
+            player.identity.endpoint: Throttle(
+                ceiling_of(player, plan.config.in_flight), first_alone=bool(player.identity.base_url)
+            )
+            for player in plan.players
         }
 
     async def send(self, asked: PendingRequest) -> Answered:
@@ -310,27 +259,18 @@ class RetryPolicy(Struct, frozen=True):
 
     def wait_seconds(self, attempt: int, retry_after_seconds: float | None) -> float:
         """Exponential backoff with full jitter, never before the server's own Retry-After."""
-        return (retry_after_seconds or 0.0) + random.uniform(0.0, self._backoff(attempt))
-
-    def batch_wait_seconds(self, attempt: int, retry_after_seconds: float | None) -> float:
-        """The same without jitter, so that requests of one batch that failed together are sent again together."""
-        return (retry_after_seconds or 0.0) + self._backoff(attempt)
-
-    def _backoff(self, attempt: int) -> float:
-        return min(_LONGEST_WAIT_SECONDS, self.first_wait_seconds * 2.0**attempt)
+        backoff = min(_LONGEST_WAIT_SECONDS, self.first_wait_seconds * 2.0**attempt)
+        return (retry_after_seconds or 0.0) + random.uniform(0.0, backoff)
 
 
 class Retried:
     """Sends again what failed for a reason that may pass: a timeout, a rate limit, a lost connection."""
 
-    def __init__(
-        self, inside: ReplyLayer, policy: RetryPolicy, progress: Progress, switch: StopSwitch, batches: Batches | None
-    ) -> None:
+    def __init__(self, inside: ReplyLayer, policy: RetryPolicy, progress: Progress, switch: StopSwitch) -> None:
         self._inside = inside
         self._policy = policy
         self._progress = progress
         self._switch = switch
-        self._batches = batches
         self._answers: Counter[str] = Counter()
         self._given_up: Counter[str] = Counter()
 
@@ -359,12 +299,10 @@ class Retried:
             if last:
                 raise failure
             self._progress.retries += 1
-            together = self._batches is not None and self._batches.serves(asked.drawn.binding)
-            wait = self._policy.batch_wait_seconds if together else self._policy.wait_seconds
             self._progress.retrying += 1
             try:
                 with contextlib.suppress(TimeoutError):
-                    async with asyncio.timeout(wait(tried, failure.retry_after_seconds)):
+                    async with asyncio.timeout(self._policy.wait_seconds(tried, failure.retry_after_seconds)):
                         await self._switch.event.wait()
             finally:
                 self._progress.retrying -= 1
@@ -418,21 +356,14 @@ class Journaled:
 class RunReplies:
     """The sources of one run, put together, and how they are stopped and closed."""
 
-    def __init__(
-        self, plan: Plan, journal: Journal, run: str, budget: Budget, progress: Progress, batches: Batches | None = None
-    ) -> None:
-        """`batches` is given if requests go out in batches."""
+    def __init__(self, plan: Plan, journal: Journal, run: str, budget: Budget, progress: Progress) -> None:
         config = plan.config
-        self._batches = batches
         self._switch = switch = StopSwitch()
-        source: ReplyLayer = Budgeted(Sent(), plan, budget, journal, run, progress, switch)
-        if batches is not None:
-            source = Batched(source, batches)
-            switch.wake.append(batches.stop)
-        throttled = Throttled(Kept(source, journal, run, batches), plan, progress, switch, batches)
+        budgeted = Budgeted(Sent(), plan, budget, journal, run, progress, switch)
+        throttled = Throttled(Kept(budgeted, journal, run), plan, progress, switch)
         switch.wake.append(throttled.open)
         policy = RetryPolicy() if config.retries is None else RetryPolicy(config.retries)
-        retried = Retried(throttled, policy, progress, switch, batches)
+        retried = Retried(throttled, policy, progress, switch)
         self.source = Journaled(retried, journal, run, progress, switch, fresh=config.fresh)
         self.throttles = throttled.throttles
         self.stop = switch.stop
@@ -443,11 +374,6 @@ class RunReplies:
     def stopped(self) -> Stopped | None:
         """Why nothing more is sent; None while the run goes on."""
         return self._switch.reason
-
-    async def close(self) -> None:
-        """End all waiting for batches."""
-        if self._batches is not None:
-            await self._batches.close(self._switch.interrupted)
 
 
 def _countable(usage: Usage) -> Usage:

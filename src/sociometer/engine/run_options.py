@@ -83,8 +83,6 @@ class RunOptions(TypedDict, total=False):
     in_flight: int
     on: str
     replicas: int | None
-    batch: bool
-    cancel_batches: bool
     timeout: float
     retries: int | None
     max_cost: float | None

@@ -18,7 +18,6 @@ from sociometer.core.session import DirectReplies, Draw, ReplySource, Session
 from sociometer.core.stopping import UNDECIDED, StoppingRecord
 from sociometer.core.task import Episode, Failure, Item, Task
 from sociometer.core.words import in_one_line
-from sociometer.engine.batches.batches import Batches
 from sociometer.engine.budget import Budget
 from sociometer.engine.plan import Plan, StoredPlan
 from sociometer.engine.progress import Progress, RunEvent, effort_of
@@ -239,8 +238,7 @@ class Runner:
         self.raised: BaseException | None = None
         """What a function of the user's raised last, or what stopped the run."""
         self._first_replies = FirstReplies(plan)
-        batches = Batches(plan, store, run, budget, progress) if plan.config.batch else None
-        self._replies = RunReplies(plan, store.journal, run, budget, progress, batches)
+        self._replies = RunReplies(plan, store.journal, run, budget, progress)
         self._replies.wake.append(self._wake)
 
     async def play(self) -> Ending:
@@ -256,11 +254,8 @@ class Runner:
             for worker in workers:
                 worker.cancel()
 
-        try:
-            with graceful_stop(stop, cancel):
-                results = await asyncio.gather(*workers, return_exceptions=True)
-        finally:
-            await self._replies.close()
+        with graceful_stop(stop, cancel):
+            results = await asyncio.gather(*workers, return_exceptions=True)
         for result in results:
             if isinstance(result, Exception) and not isinstance(result, Stopped):
                 raise result
@@ -281,8 +276,6 @@ class Runner:
             return 1
         throttles = self._replies.throttles.values()
         ceilings = sum(throttle.ceiling for throttle in throttles)
-        if self._plan.config.batch:
-            return ceilings
         if all(player.most_in_flight or not player.parallel for player in players):
             # A model in this process keeps the last prompts: it is faster if one item is played after the other.
             return max(throttle.ceiling for throttle in throttles)

@@ -1,8 +1,6 @@
 """The Anthropic wire format: messages."""
 
-import asyncio
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from datetime import datetime
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any
 
@@ -10,14 +8,12 @@ import msgspec
 from msgspec import Raw, Struct, structs
 
 from sociometer.core.conversation import Identity, Message, Reply, Request, Schema, Usage
-from sociometer.core.errors import MachineryError
-from sociometer.core.player import Abilities, BatchResult, Player, Take, ended_early
+from sociometer.core.player import Abilities, Player
 from sociometer.core.tools import CallText, ToolCall, read_content
-from sociometer.models.failures import status_within
 from sociometer.models.finish import STOP, TOOL_CALLS, finish_of
-from sociometer.models.http import Endpoint, Received, path_part
+from sociometer.models.http import Endpoint
 from sociometer.models.keys import Key
-from sociometer.models.openai import NULL, SKEW_SECONDS, present, refuse_error
+from sociometer.models.openai import NULL, present, refuse_error
 from sociometer.models.presets import ModelOptions
 from sociometer.models.usage import reported_usage
 
@@ -66,9 +62,6 @@ class AnthropicPlayer(Player):
     async def answer(self, request: Request) -> Reply:
         body = messages_body(self.identity.name, request)
         return await self._endpoint.reply("/v1/messages", body, _reader(request))
-
-    def batches(self) -> "AnthropicBatches":
-        return AnthropicBatches(self.identity.name, self._endpoint)
 
     async def close(self) -> None:
         await self._endpoint.close()
@@ -178,109 +171,3 @@ def _thinking(effort: str) -> dict[str, Any]:
     if effort == "none":
         return {"thinking": _OFF}
     return {"thinking": {"type": "adaptive"}, "output_config": {"effort": effort}}
-
-
-_PATH = "/v1/messages/batches"
-_POLL_SECONDS = 30.0
-
-
-class _Batch(Struct, frozen=True):
-    id: str
-    processing_status: str = ""
-    created_at: datetime | None = None
-    request_counts: dict[str, int] = {}
-
-
-class _Page(Struct, frozen=True):
-    data: list[_Batch]
-    has_more: bool = False
-
-
-class _Outcome(Struct, frozen=True):
-    type: str
-    message: Raw = NULL
-    error: Raw = NULL
-
-
-class _Line(Struct, frozen=True):
-    custom_id: str
-    result: _Outcome
-
-
-_line = msgspec.json.Decoder(_Line).decode
-
-
-class AnthropicBatches:
-    """The batches of one model."""
-
-    most_requests = 10_000
-    most_bytes = 200_000_000
-    hours = 24
-
-    def __init__(self, model: str, endpoint: Endpoint) -> None:
-        self._model = model
-        self._endpoint = endpoint
-
-    def line(self, name: str, request: Request) -> bytes:
-        return _encode({"custom_id": name, "params": self._endpoint.with_fields(messages_body(self._model, request))})
-
-    async def create(self, label: str, lines: Sequence[bytes]) -> str:
-        body = b'{"requests":[' + b",".join(lines) + b"]}"
-        return (await self._endpoint.fetch(_PATH, _Batch, body)).id
-
-    async def find(self, label: str, names: frozenset[str], since: float, taken: frozenset[str]) -> str:
-        """The format stores no label: a batch of the same size is ours if, after it ended, it answers our requests."""
-        for candidate in await self._candidates(len(names), since, taken):
-            while not await self.ended(candidate):  # noqa: ASYNC110  (the server cannot call us)
-                await asyncio.sleep(_POLL_SECONDS)
-            found: set[str] = set()
-
-            def note(name: str, result: BatchResult, into: set[str] = found) -> None:
-                into.add(name)
-
-            await self.results(candidate, note)
-            if found & names:
-                return candidate
-        return ""
-
-    async def _candidates(self, size: int, since: float, taken: frozenset[str]) -> list[str]:
-        found: list[str] = []
-        after = ""
-        while True:
-            page = await self._endpoint.fetch(f"{_PATH}?limit=100{after}", _Page)
-            recent = [
-                one for one in page.data if one.created_at is None or one.created_at.timestamp() > since - SKEW_SECONDS
-            ]
-            found += [one.id for one in recent if sum(one.request_counts.values()) == size and one.id not in taken]
-            if not page.has_more or len(recent) < len(page.data) or not page.data:
-                return found
-            after = f"&after_id={path_part(page.data[-1].id)}"
-
-    async def ended(self, batch: str) -> bool:
-        return (await self._endpoint.fetch(f"{_PATH}/{path_part(batch)}", _Batch)).processing_status == "ended"
-
-    async def results(self, batch: str, take: Take) -> MachineryError | None:
-        def taken(line: bytes) -> None:
-            answer = _line(line)
-            take(answer.custom_id, self._result(answer.result))
-
-        # Not from `results_url`: the key goes nowhere but to the server that the user named.
-        await self._endpoint.lines(f"{_PATH}/{path_part(batch)}/results", taken)
-        return None
-
-    def _result(self, outcome: _Outcome) -> BatchResult:
-        if outcome.type == "succeeded":
-            return bytes(outcome.message)
-        if outcome.type != "errored":
-            return ended_early("it expired" if outcome.type == "expired" else "it was cancelled")
-        body = bytes(outcome.error)
-        error = self._endpoint.refused(status_within(body) or 500, body)
-        # A request in a batch that ends with an error is not billed, unless the result says so.
-        error.tokens = error.tokens or (0, 0)
-        return error
-
-    def read(self, body: bytes, request: Request) -> Reply:
-        return self._endpoint.clean(self._endpoint.decoded(Received(body, {}), _reader(request)))
-
-    async def cancel(self, batch: str) -> None:
-        await self._endpoint.request("POST", f"{_PATH}/{path_part(batch)}/cancel", b"{}")

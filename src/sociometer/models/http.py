@@ -3,13 +3,11 @@
 import asyncio
 import json
 import os
-import secrets
 import socket
 import ssl
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, TypeVar
-from urllib.parse import quote
 from urllib.request import getproxies, proxy_bypass
 from weakref import WeakKeyDictionary
 
@@ -111,56 +109,13 @@ class Endpoint:
         self._timeout = aiohttp.ClientTimeout(
             total=timeout_seconds, sock_connect=min(_CONNECT_SECONDS, timeout_seconds)
         )
-        # A file of any size: what counts is that something moves.
-        self._patience = aiohttp.ClientTimeout(sock_connect=self._timeout.sock_connect, sock_read=timeout_seconds)
         self._proxy = proxy_for(URL(base_url))
         self._urls: dict[str, URL] = {}
         self._loop: asyncio.AbstractEventLoop | None = None
         self._shared: _Shared | None = None
 
-    async def upload(self, path: str, fields: Mapping[str, str], name: str, content: bytes) -> str:
-        """Send a file as a form, as a browser does; return the server's id of it."""
-        mark = secrets.token_hex(16)
-        parts = [f'--{mark}\r\nContent-Disposition: form-data; name="{key}"\r\n\r\n{fields[key]}' for key in fields]
-        file = f'--{mark}\r\nContent-Disposition: form-data; name="file"; filename="{name}"\r\n'
-        head = "\r\n".join([*parts, f"{file}Content-Type: application/jsonl\r\n\r\n"])
-        body = head.encode() + content + f"\r\n--{mark}--\r\n".encode()
-        form = {"Content-Type": f"multipart/form-data; boundary={mark}"}
-        received = await self.request("POST", path, body, headers=form)
-        return self.decoded(received, lambda content: msgspec.json.decode(content, type=_Named)).id
-
-    async def lines(self, path: str, take: Callable[[bytes], None]) -> None:
-        """Hand each line of a large response to `take`, as it arrives."""
-        rest: list[bytes] = []
-        size = 0
-
-        def split(part: bytes) -> None:
-            nonlocal rest, size
-            first, *others = part.split(b"\n")
-            rest.append(first)
-            size += len(first)
-            if size > _LARGEST_REPLY:
-                raise self._too_large("one line")
-            if others:
-                *whole, last = others
-                for line in filter(None, map(bytes.strip, (b"".join(rest), *whole))):
-                    take(strict(line))
-                rest, size = [last], len(last)
-
-        try:
-            await self.request("GET", path, split=split)
-            split(b"\n")
-        except failures.UNREADABLE as error:
-            raise self.malformed(Received(b"", {}), error) from None
-
     async def request(
-        self,
-        method: str,
-        path: str,
-        body: bytes | None = None,
-        sent: Mapping[str, Any] = _NOTHING,
-        headers: Mapping[str, str] | None = None,
-        split: Callable[[bytes], None] | None = None,
+        self, method: str, path: str, body: bytes | None = None, sent: Mapping[str, Any] = _NOTHING
     ) -> Received:
         """Return a successful response, or raise a MachineryError. `sent` has the options in the body."""
         key = read_key(self._key_variable)
@@ -172,18 +127,13 @@ class Endpoint:
                 method,
                 url,
                 data=body,
-                headers={**self._fields.headers, **self._headers(key), **(headers or _NOTHING)},
-                timeout=self._patience if headers or split else self._timeout,
+                headers={**self._fields.headers, **self._headers(key)},
+                timeout=self._timeout,
                 proxy=self._proxy,
                 allow_redirects=False,
             ) as response:
-                good = 200 <= response.status < 300
-                if split is not None and good:
-                    async for part in response.content.iter_any():
-                        split(part)
-                    return Received(b"", response.headers)
                 received = await self._read(response)
-                if not good:
+                if not 200 <= response.status < 300:
                     raise self.refused(response.status, received, response.headers, sent)
                 return Received(strict(received), response.headers)
         except TimeoutError as error:
@@ -194,7 +144,7 @@ class Endpoint:
     async def reply(self, path: str, body: Mapping[str, Any], read: Callable[[bytes], Reply]) -> Reply:
         """One attempt at a reply; one that the provider's content filter rejected is empty."""
         try:
-            whole = self.with_fields(body)
+            whole = {**body, **self._fields.body}
             received = await self.request("POST", path, msgspec.json.encode(whole), whole)
         except Filtered as error:
             return filtered_reply(error)
@@ -202,10 +152,6 @@ class Endpoint:
             error.args = (f"{error}{await self._models_beside(path)}",)
             raise
         return self.clean(self.decoded(received, read))
-
-    def with_fields(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
-        """The body of a request, with the fields that the user adds."""
-        return {**body, **self._fields.body} if self._fields.body else body
 
     async def _models_beside(self, path: str) -> str:
         """The models that the server lists, as a sentence; empty if it lists none."""
@@ -240,15 +186,15 @@ class Endpoint:
         except failures.UNREADABLE as error:
             raise self.malformed(received, error) from None
 
-    async def fetch(self, path: str, kind: type[Found], body: bytes | None = None) -> Found:
-        """The record in a response, to a POST request if there is a body."""
-        received = await self.request("GET" if body is None else "POST", path, body)
+    async def fetch(self, path: str, kind: type[Found]) -> Found:
+        """The record in a response to a GET request."""
+        received = await self.request("GET", path)
         return self.decoded(received, lambda content: msgspec.json.decode(content, type=kind))
 
     def refused(
         self, status: int, body: bytes, headers: Mapping[str, str] = _NOTHING, sent: Mapping[str, Any] = _NOTHING
     ) -> MachineryError:
-        """The error for a response with this status, alone or in a batch; `sent` has the options of the request."""
+        """The error for a response with this status; `sent` has the options of the request."""
         key, name = read_key(self._key_variable), self._key_variable
         error = with_reported_usage(failures.refused(self._base, status, headers, body, sent, key), body)
         error = self._without_headers(error)
@@ -292,12 +238,9 @@ class Endpoint:
         async for part in response.content.iter_any():
             received += part
             if len(received) > _LARGEST_REPLY:
-                raise self._too_large("one reply")
+                said = f"{self._base} sent more than {_LARGEST_REPLY >> 20} MB in one reply."
+                raise MachineryError(said, FailureKind.MALFORMED_REPLY)
         return bytes(received)
-
-    def _too_large(self, what: str) -> MachineryError:
-        said = f"{self._base} sent more than {_LARGEST_REPLY >> 20} MB in {what}."
-        return MachineryError(said, FailureKind.MALFORMED_REPLY)
 
     def _without_headers(self, error: MachineryError) -> MachineryError:
         for value in self._fields.headers.values():
@@ -357,8 +300,3 @@ def proxy_for(url: URL) -> str | None:
         return None
     proxies = getproxies()
     return proxies.get(url.scheme) or proxies.get("all")
-
-
-def path_part(name: str) -> str:
-    """A server's id, quoted as one part of a path."""
-    return quote(name, safe="")

@@ -1,4 +1,4 @@
-"""The OpenAI wire format, used by hosted and local servers: chat and text completions, embeddings, batches."""
+"""The OpenAI wire format, used by hosted and local servers: chat and text completions, embeddings."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -10,10 +10,10 @@ from msgspec import Raw, Struct, structs
 
 from sociometer.core.conversation import Identity, Message, Reply, Request, Schema, Usage
 from sociometer.core.errors import FailureKind, MachineryError
-from sociometer.core.player import Abilities, Player, Take, ended_early
+from sociometer.core.player import Abilities, Player
 from sociometer.core.tools import ToolCall, read_content
 from sociometer.models.finish import REFUSAL, finish_of, split_reasoning
-from sociometer.models.http import Endpoint, Received, path_part
+from sociometer.models.http import Endpoint
 from sociometer.models.keys import Key
 from sociometer.models.presets import ModelOptions, Preset
 from sociometer.models.usage import reported_usage
@@ -149,11 +149,6 @@ class OpenAIPlayer(Player):
             received = await self._endpoint.request("POST", "/embeddings", body)
             vectors += self._endpoint.decoded(received, partial(read_vectors, expected=len(part)))
         return tuple(vectors)
-
-    def batches(self) -> "OpenAIBatches | None":
-        if not self._preset.batch:
-            return None
-        return OpenAIBatches(self.identity, self._endpoint, self._preset)
 
     async def close(self) -> None:
         await self._endpoint.close()
@@ -298,133 +293,3 @@ def _strict(schema: Any) -> bool:
         if schema.get("additionalProperties") is not False or set(schema.get("required", ())) != set(properties):
             return False
     return all(_strict(part) for part in schema.values())
-
-
-_URL = "/v1/chat/completions"
-_LABEL = "sociometer"
-"""The key of our label in the metadata of a batch."""
-_ENDED = ("completed", "expired", "cancelled", "failed")
-_FULL = "token_limit_exceeded"
-_FULL_SECONDS = 600.0
-SKEW_SECONDS = 86_400.0
-"""How much the clocks may differ: a day, as with a wrong time zone."""
-
-
-class _Fault(Struct, frozen=True):
-    code: str | None = None
-    message: str | None = None
-
-
-class _Faults(Struct, frozen=True):
-    data: list[_Fault] | None = None
-
-
-class _Batch(Struct, frozen=True):
-    id: str
-    status: str = ""
-    created_at: float = 0.0
-    output_file_id: str | None = None
-    error_file_id: str | None = None
-    errors: _Faults | None = None
-    metadata: dict[str, str] | None = None
-
-
-class _Page(Struct, frozen=True):
-    data: list[_Batch]
-    has_more: bool = False
-
-
-class _Answered(Struct, frozen=True):
-    status_code: int = 0
-    body: Raw = NULL
-
-
-class _Line(Struct, frozen=True):
-    custom_id: str
-    response: _Answered | None = None
-    error: _Fault | None = None
-
-
-_line = msgspec.json.Decoder(_Line).decode
-
-
-class OpenAIBatches:
-    """The batches of one model."""
-
-    most_requests = 50_000
-    most_bytes = 200_000_000
-    hours = 24
-
-    def __init__(self, model: Identity, endpoint: Endpoint, preset: Preset) -> None:
-        self._model = model
-        self._endpoint = endpoint
-        self._preset = preset
-
-    def line(self, name: str, request: Request) -> bytes:
-        body = chat_body(self._model.name, request, self._preset)
-        return _encode({"custom_id": name, "method": "POST", "url": _URL, "body": self._endpoint.with_fields(body)})
-
-    async def create(self, label: str, lines: Sequence[bytes]) -> str:
-        content = b"\n".join(lines) + b"\n"
-        try:
-            uploaded = await self._endpoint.upload("/files", {"purpose": "batch"}, f"{label}.jsonl", content)
-        except MachineryError as error:
-            # A file alone costs nothing and starts nothing.
-            error.tokens = (0, 0)
-            raise
-        body = {"input_file_id": uploaded, "endpoint": _URL, "completion_window": "24h", "metadata": {_LABEL: label}}
-        return (await self._endpoint.fetch("/batches", _Batch, _encode(body))).id
-
-    async def find(self, label: str, names: frozenset[str], since: float, taken: frozenset[str]) -> str:
-        after = ""
-        while True:
-            page = await self._endpoint.fetch(f"/batches?limit=100{after}", _Page)
-            for batch in page.data:
-                if (batch.metadata or {}).get(_LABEL) == label:
-                    return batch.id
-            if not page.has_more or not page.data or page.data[-1].created_at < since - SKEW_SECONDS:
-                return ""
-            after = f"&after={path_part(page.data[-1].id)}"
-
-    async def ended(self, batch: str) -> bool:
-        return (await self._get(batch)).status in _ENDED
-
-    async def results(self, batch: str, take: Take) -> MachineryError | None:
-        found = await self._get(batch)
-        if found.status == "failed":
-            return self._whole_failure(found)
-
-        def taken(line: bytes) -> None:
-            answer = _line(line)
-            if answer.response is None:
-                said = answer.error.message or answer.error.code if answer.error else None
-                take(answer.custom_id, ended_early(self._endpoint.shortened(said or found.status)))
-            elif 200 <= answer.response.status_code < 300:
-                take(answer.custom_id, bytes(answer.response.body))
-            else:
-                body = bytes(answer.response.body)
-                take(answer.custom_id, self._endpoint.refused(answer.response.status_code, body))
-
-        for file in filter(None, (found.output_file_id, found.error_file_id)):
-            await self._endpoint.lines(f"/files/{path_part(file)}/content", taken)
-        return None
-
-    def read(self, body: bytes, request: Request) -> Reply:
-        return self._endpoint.clean(self._endpoint.decoded(Received(body, {}), read_completion))
-
-    async def cancel(self, batch: str) -> None:
-        await self._endpoint.request("POST", f"/batches/{path_part(batch)}/cancel", b"{}")
-
-    async def _get(self, batch: str) -> _Batch:
-        return await self._endpoint.fetch(f"/batches/{path_part(batch)}", _Batch)
-
-    def _whole_failure(self, batch: _Batch) -> MachineryError:
-        faults = (batch.errors.data if batch.errors else None) or [_Fault()]
-        said = "; ".join(fault.message or fault.code or "no reason given" for fault in faults[:3])
-        message = f"{self._model.base_url} did not accept the batch: {self._endpoint.shortened(said)}"
-        if any(fault.code == _FULL for fault in faults):
-            # The account's limit on waiting tokens: there is room again when other batches end.
-            return MachineryError(
-                message, FailureKind.BATCH_LIMIT, retryable=True, retry_after_seconds=_FULL_SECONDS, tokens=(0, 0)
-            )
-        return MachineryError(message, FailureKind.REFUSED_REQUEST, fatal=True, tokens=(0, 0))

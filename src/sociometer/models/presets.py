@@ -35,8 +35,6 @@ class Preset(Struct, frozen=True):
     """Whether the seed is called random_seed."""
     json_schema: bool = True
     """Whether it supports a JSON schema; if not, the request asks for any JSON object."""
-    batch: bool = False
-    """Whether it has OpenAI's batch endpoint; other wire formats have their own."""
     one_call: bool = False
     """Whether it can be told to call one tool at a time (parallel_tool_calls)."""
     continues_text: bool = False

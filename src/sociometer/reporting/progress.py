@@ -236,8 +236,6 @@ def _facts(progress: Progress) -> Iterable[str]:
     if progress.replicas > 1:
         written = progress.budget.spent.output_tokens - progress.budget.written_before
         yield f"{progress.replicas} replicas, {written / progress.elapsed_seconds:,.0f} tokens/s"
-    if progress.batches:
-        yield f"batches waiting at the provider: {progress.batches}"
     if progress.failed:
         alone = len(progress.failed) == 1
         kinds = (kind if alone else f"{count} {kind}" for kind, count in sorted(progress.failed.items()))
@@ -281,8 +279,7 @@ def how_it_ended(progress: Progress, ending: Ending, run: str) -> str:
         else repeat + f" with {' '.join(more)}" * bool(more)
     )
     if ending.status is RunStatus.STOPPED:
-        waiting = f" Batches waiting at the provider: {progress.batches}; to collect the replies,"
-        return f"stopped: {reason}. Nothing is lost;{waiting * bool(progress.batches)} {next_step}"
+        return f"stopped: {reason}. Nothing is lost; {next_step}"
     if ending.status is RunStatus.FAILED:
         return f"failed: {ending.reason}\nFix this, then {next_step}"
     if progress.failed:

@@ -13,7 +13,6 @@ from sociometer.core.errors import UsageError
 from sociometer.core.sheets import whole_file
 from sociometer.store.database import Connection, Database, StoreTable, marks, pages, patiently, transaction
 from sociometer.store.erasing import Withdrawing, finish_withdrawals
-from sociometer.store.journal import PROVIDER_BATCH
 from sociometer.store.place import StorePlace
 from sociometer.store.records import RunStatus
 from sociometer.store.sqlite import storage_errors
@@ -30,7 +29,7 @@ _RUN = StoreTable(
 )  # fmt: skip
 _NEW = EPISODE.on_conflict.partition(" WHERE ")[0] + " WHERE excluded.outcome IS NOT NULL AND episode.outcome IS NULL"
 _EPISODE = structs.replace(EPISODE, on_conflict=_NEW)
-_KEPT = tuple(structs.replace(one, on_conflict="DO NOTHING") for one in (SCORE, SUMMARY, ALLOWANCE, PROVIDER_BATCH))
+_KEPT = tuple(structs.replace(one, on_conflict="DO NOTHING") for one in (SCORE, SUMMARY, ALLOWANCE))
 """Tables whose rows in the target stay as they are."""
 _BOOKS = (".studies", ".labels")
 _ROWS_AT_ONCE = 1_000

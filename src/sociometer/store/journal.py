@@ -8,11 +8,11 @@ from queue import SimpleQueue
 from typing import Any
 
 import msgspec
-from msgspec import Struct, structs
+from msgspec import structs
 
 from sociometer.core.conversation import Identity, Message, Usage
 from sociometer.core.errors import StoreError
-from sociometer.store.database import Connection, StoreTable, marks, portions
+from sociometer.store.database import Connection, marks, portions
 from sociometer.store.records import Charge, JournalEntry, Spent
 from sociometer.store.texts import Connections, StoredTexts, StorePart, get_texts, seal, split_hashes, unseal
 from sociometer.store.writer import ALLOWANCE, ATTEMPT, JOURNAL, Transaction, batches, tell
@@ -142,21 +142,18 @@ class Journal(StorePart):
         """Queue the fact that a run has no more requests in flight."""
         self._writer.queue(lambda batch: batch.execute("DELETE FROM allowance WHERE run = ?", (run,)))
 
-    def charge_allowance(self, run: str, held: tuple[int, int, float] = (0, 0, 0.0)) -> None:
-        """Charge the worst case of the requests that a killed run had in flight, as attempts without a reply.
-
-        `held` is the worst case of those that still wait at a provider: they are not lost.
-        """
+    def charge_allowance(self, run: str) -> None:
+        """Charge the worst case of the requests that a killed run had in flight, as attempts without a reply."""
         row = self._allowance(run)
         if row is None:
             return
         spent = self.spent(run).against_caps
-        lost, now = max(0, row[0] - spent[0] - held[0]), time.time()
+        lost, now = max(0, row[0] - spent[0]), time.time()
         if lost > _MOST_LOST:
             raise StoreError(f"the record of what run {run} has reserved is damaged.")
         charges = [(run, 0, 0, None, 0, 0.0, now)] * lost
         if lost:
-            tokens, cost = row[1] - spent[1] - held[1], row[2] - spent[2] - held[2]
+            tokens, cost = row[1] - spent[1], row[2] - spent[2]
             charges[0] = (run, 0, 0, None, max(0, tokens), max(0.0, cost), now)
 
         def charge(batch: Transaction) -> None:
@@ -289,58 +286,3 @@ def read_messages(
     for digest, body in zip(missing, get_texts(connection, missing), strict=True):
         found[digest] = Message(_NAMES.get(body[0], "user"), body[1:].decode("utf-8", "replace"))  # type: ignore[arg-type]
     return tuple(found[each] for each in hashes)
-
-
-class HeldRequest(Struct, frozen=True, array_like=True):
-    """A request in a batch: its journal key, and the worst case that was reserved for it."""
-
-    key: bytes
-    tokens: int = 0
-    cost: float = 0.0
-
-
-class ProviderBatch(Struct, frozen=True):
-    """A batch; without an `id` it is unknown whether the provider has created it."""
-
-    label: str
-    """Our name for the batch, which the provider stores with it."""
-    run: str
-    model: str
-    requests: tuple[HeldRequest, ...]
-    id: str = ""
-    created: float = 0.0
-
-
-PROVIDER_BATCH = StoreTable("provider_batch", ("label", "run", "served", "id", "held", "created"), 1)
-_encode = msgspec.msgpack.Encoder().encode
-_decode = msgspec.msgpack.Decoder(tuple[HeldRequest, ...]).decode
-
-
-class ProviderBatches(StorePart):
-    """The batches of all runs whose replies are not all in the journal."""
-
-    def add(self, batch: ProviderBatch) -> "asyncio.Future[Any]":
-        """Queue a batch that is about to be created; the future is done when it is on disk."""
-        row = (batch.label, batch.run, batch.model, batch.id, _encode(batch.requests), batch.created or time.time())
-        return self._writer.committed(
-            lambda store: store.execute(
-                "INSERT INTO provider_batch (label, run, served, id, held, created) VALUES (?, ?, ?, ?, ?, ?)", row
-            )
-        )
-
-    def identify(self, label: str, number: str) -> "asyncio.Future[Any]":
-        """Queue the provider's id of a batch; the future is done when it is on disk."""
-        return self._writer.committed(
-            lambda store: store.execute("UPDATE provider_batch SET id = ? WHERE label = ?", (number, label))
-        )
-
-    def remove(self, label: str) -> None:
-        """Queue the deletion of a batch that was never created, or whose replies are all stored."""
-        self._writer.queue(lambda store: store.execute("DELETE FROM provider_batch WHERE label = ?", (label,)))
-
-    def of_run(self, run: str) -> list[ProviderBatch]:
-        """The batches of a run, the oldest first."""
-        query = "SELECT label, run, served, held, id, created FROM provider_batch WHERE run = ? ORDER BY created"
-        with self._database.errors():
-            rows = self._rows(query, run)
-            return [ProviderBatch(label, of, model, _decode(held), id_, at) for label, of, model, held, id_, at in rows]

@@ -7,7 +7,7 @@ from msgspec import structs
 from sociometer.store.database import Connection, Database
 from sociometer.store.episodes import Episodes
 from sociometer.store.erasing import Erased, delete_study, finish_withdrawals, withdraw
-from sociometer.store.journal import Journal, ProviderBatches
+from sociometer.store.journal import Journal
 from sociometer.store.place import StorePlace, StoreUrl, parse_place
 from sociometer.store.records import RunRecord, Totals
 from sociometer.store.runs import Runs
@@ -38,7 +38,6 @@ class Store:
         self.runs = Runs(shared)
         self.episodes = Episodes(shared, self.journal)
         self.search = Search(shared, self.episodes)
-        self.batches = ProviderBatches(shared)
 
     def __enter__(self) -> "Store":
         return self

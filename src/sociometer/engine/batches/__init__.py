@@ -1,1 +1,0 @@
-"""Requests that are sent in batches, at a lower price."""
