@@ -16,7 +16,7 @@ from sociometer.cli.main import run_command
 from sociometer.core.errors import StoreError
 from sociometer.store.texts import pack, unpack
 
-DERIVED = {"summary", "model", "allowance", "provider_batch"}
+DERIVED = {"summary", "model", "allowance"}
 """Tables whose rows are computed again where they are needed, or decide no number."""
 UNIMPORTANT = {
     "journal.model", "journal.created", "journal.origin", "attempt.created", "episode.created", "item.position",

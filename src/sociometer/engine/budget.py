@@ -75,9 +75,7 @@ class Budget:
         self._settled = asyncio.Event()
         self._beside = beside
 
-    async def reserve(
-        self, model: str, request: Request, price: Price | None, *, writes: bool = True
-    ) -> Reservation:
+    async def reserve(self, model: str, request: Request, price: Price | None, *, writes: bool = True) -> Reservation:
         """Reserve the worst case of a request; if it does not fit, wait for requests in flight to end.
 
         Raises Stopped, before anything is sent, if nothing is in flight and it still does not fit.

@@ -161,7 +161,7 @@ SCHEMA = 8
 _TABLES = Path(__file__).parent / "schema.sql"
 
 
-GONE = ("searched",)
+GONE = ("searched", "provider_batch")
 """Tables of version 0.3 without a use: they are not read, and dropped when the store is opened for writing."""
 
 

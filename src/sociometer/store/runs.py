@@ -74,7 +74,7 @@ def _literally(text: str) -> str:
 
 
 _encode = msgspec.json.Encoder().encode
-TABLES_OF_A_RUN = ("attempt", "allowance", "summary", "score", "episode", "item", "provider_batch")
+TABLES_OF_A_RUN = ("attempt", "allowance", "summary", "score", "episode", "item")
 COUNT = "SELECT count(outcome), count(*) - count(outcome) FROM episode WHERE run = ?"
 _MOST_NAMED = 8
 """The most runs that an error lists."""

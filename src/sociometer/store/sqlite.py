@@ -127,12 +127,14 @@ class SqliteDatabase:
 
 
 _LARGEST_ROW = (1 << 27) + 1024
-_DEFINITIONS = "SELECT type, name, sql FROM sqlite_master WHERE name NOT LIKE 'sqlite_%'"
+_DEFINITIONS = "SELECT type, name, sql, tbl_name FROM sqlite_master WHERE name NOT LIKE 'sqlite_%'"
+_Definitions = frozenset[tuple[str, str, str, str]]
 
 
-def _definitions(connection: sqlite3.Connection) -> frozenset[tuple[str, str, str]]:
-    """The definitions of the tables that are in use."""
-    return frozenset(one for one in connection.execute(_DEFINITIONS) if one[1] not in GONE)
+def _definitions(connection: sqlite3.Connection) -> _Definitions:
+    """The definitions of the tables that are in use, with their indexes, and of all triggers."""
+    rows = connection.execute(_DEFINITIONS)
+    return frozenset(row for row in rows if row[0] == "trigger" or row[3] not in GONE)
 
 
 def _unused(connection: sqlite3.Connection) -> list[str]:
@@ -142,7 +144,7 @@ def _unused(connection: sqlite3.Connection) -> list[str]:
 
 
 @cache
-def _our_definitions() -> frozenset[tuple[str, str, str]]:
+def _our_definitions() -> _Definitions:
     """The definitions of our tables; a file with others, or with triggers, is not a store of ours."""
     with closing(sqlite3.connect(":memory:")) as connection:
         create(connection.execute)
