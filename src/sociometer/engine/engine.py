@@ -319,7 +319,6 @@ class Engine:
         await _in_thread(self.store.flush)
         return PlayedRun(self.stored(record.id), ending, progress)
 
-
     def summarise(self, plan: StoredPlan, stopping: Mapping[str, StoppingRecord]) -> None:
         """Compute the summaries of a run and store them; the caller must hold the run."""
         for task in plan.tasks:
