@@ -4,16 +4,31 @@ import hashlib
 import json
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import PurePosixPath
 
 import pytest
 from msgspec import structs
 
 from sociometer.cli import get
 from sociometer.cli.main import run_command
+from sociometer.core.card import FileCard, ReleaseCard, ReleasedFile, ReleaseFolder
 from sociometer.engine.data import CheckedAgainst, Fetched
 from sociometer.instruments import card_of
 
 PINNED = hashlib.sha256(b"a").hexdigest()
+
+
+def with_files(card, files):
+    """The card with these official files and no others."""
+    releases = []
+    for file in files:
+        path, name = PurePosixPath(file.path), PurePosixPath(file.name)
+        kept = ReleasedFile(path.name, name.name, file.sha256, file.git_blob, file.prompts)
+        folder = ReleaseFolder((kept,), str(path.parent), str(name.parent), file.part)
+        releases.append(ReleaseCard(file.repository, file.commit, (folder,)))
+    made = structs.replace(card, release=tuple(releases))
+    assert made.file == tuple(files)
+    return made
 
 
 @pytest.fixture
@@ -24,13 +39,12 @@ def fetch(tmp_path, monkeypatch, capsys):
     card = card_of("sesi")
 
     def call(*files, more=()):
-        kind = type(card.file[0])
-        cards = tuple(kind(name, "o/n", "c", name, sha256) for name, _, sha256, _ in files)
+        cards = [FileCard(name, "o/n", "c", name, sha256) for name, _, sha256, _ in files]
 
         async def fetch_files(wanted, root, told):
             return [Fetched(name, str(root / name), status, 1, verified) for name, status, _, verified in files]
 
-        monkeypatch.setattr(get, "card_of", lambda _: structs.replace(card, file=cards))
+        monkeypatch.setattr(get, "card_of", lambda _: with_files(card, cards))
         monkeypatch.setattr(get, "fetch_files", fetch_files)
         assert run_command(["get", "data", "sesi", *more]) == 0
         return capsys.readouterr().out
@@ -98,7 +112,7 @@ def home(monkeypatch, tmp_path):
 def test_the_released_dialogues_are_fetched_from_the_folders_of_the_release(home, tmp_path, monkeypatch, capsys):
     card = card_of("sage")
     unpinned = tuple(structs.replace(file, sha256="", git_blob="") for file in card.file)
-    monkeypatch.setattr(get, "card_of", lambda _: structs.replace(card, file=unpinned))
+    monkeypatch.setattr(get, "card_of", lambda _: with_files(card, unpinned))
     assert run_command(["get", "data", "sage"]) == 0
     assert len(home) == 3 and "/SAGE/profile/" in home[0]
     assert run_command(["get", "data", "sage", "--dialogues"]) == 4, "one file is not there"
@@ -113,13 +127,13 @@ def test_a_released_dialogue_with_other_bytes_is_refused_by_its_git_blob_id(home
     card = card_of("sage")
     (first, *_) = (file for file in card.file if file.git_blob and not file.sha256)
     files = (structs.replace(first, part=""),)
-    monkeypatch.setattr(get, "card_of", lambda _: structs.replace(card, file=files))
+    monkeypatch.setattr(get, "card_of", lambda _: with_files(card, files))
     assert run_command(["get", "data", "sage"]) != 0
     assert "has the wrong checksum" in capsys.readouterr().err
     assert not list((tmp_path / "sage").rglob("*.jsonl"))
     blob = hashlib.sha1(b"blob 10\0" + b"x" * 10, usedforsecurity=False).hexdigest()
     right = (structs.replace(files[0], git_blob=blob),)
-    monkeypatch.setattr(get, "card_of", lambda _: structs.replace(card, file=right))
+    monkeypatch.setattr(get, "card_of", lambda _: with_files(card, right))
     assert run_command(["get", "data", "sage"]) == 0
 
 

@@ -1,7 +1,7 @@
 import msgspec
 import pytest
 
-from sociometer.core.card import Card, MeasureCard, Paper, read_card
+from sociometer.core.card import Card, FileCard, MeasureCard, Paper, read_card
 from sociometer.core.errors import DataError
 from sociometer.instruments import FOLDER
 
@@ -27,6 +27,35 @@ def test_a_card_that_is_stored_with_an_imported_run_may_have_fields_of_an_earlie
     stored["task"][0]["probability"] = True
     stored["measure"][0]["question_zh"] = ""
     assert msgspec.convert(stored, Card).task[0].name == "questions"
+
+
+RELEASE = """
+[[release]]
+repository = "owner/name"
+commit = "abc"
+
+[[release.folder]]
+to = "quiz"
+files = [{ name = "data.csv", saved_as = "quiz.csv", sha256 = "12" }]
+
+[[release.folder]]
+path = "talks/2025"
+to = "quiz/talks"
+part = "talks"
+files = [{ name = "a.jsonl", git_blob = "34" }, { name = "b.py", prompts = true }]
+"""
+
+
+def test_the_files_of_a_release_have_their_address_and_their_place_here(tmp_path):
+    path = tmp_path / "card.toml"
+    path.write_text((FOLDER / "_template" / "card.toml").read_text(encoding="utf-8") + RELEASE, encoding="utf-8")
+    card = read_card(path)
+    assert card.file == (
+        FileCard("quiz/quiz.csv", "owner/name", "abc", "data.csv", sha256="12"),
+        FileCard("quiz/talks/a.jsonl", "owner/name", "abc", "talks/2025/a.jsonl", git_blob="34", part="talks"),
+        FileCard("quiz/talks/b.py", "owner/name", "abc", "talks/2025/b.py", part="talks", prompts=True),
+    )
+    assert card.files() == card.file[:1] and card.files("talks") == card.file[1:]
 
 
 def test_text_that_is_not_toml_is_refused(tmp_path):

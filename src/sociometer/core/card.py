@@ -2,8 +2,8 @@
 
 import math
 import tomllib
-from collections.abc import Collection, Sequence
-from pathlib import Path
+from collections.abc import Collection, Iterator, Sequence
+from pathlib import Path, PurePosixPath
 from typing import Literal, get_args
 
 import msgspec
@@ -197,6 +197,48 @@ class FileCard(Struct, frozen=True):
     """Whether it holds the authors' prompts, which `--wording paper` reads."""
 
 
+class ReleasedFile(Struct, frozen=True):
+    """A file of a folder of a release; `saved_as` is its name here, if that is another one."""
+
+    name: str
+    saved_as: str = ""
+    sha256: str = ""
+    git_blob: str = ""
+    prompts: bool = False
+
+
+class ReleaseFolder(Struct, frozen=True):
+    """Files of one folder of a repository (`path`), which are saved in the folder `to`."""
+
+    files: tuple[ReleasedFile, ...]
+    path: str = ""
+    to: str = ""
+    part: str = ""
+
+
+class ReleaseCard(Struct, frozen=True):
+    """A commit of a repository with official files."""
+
+    repository: str
+    commit: str
+    folder: tuple[ReleaseFolder, ...]
+
+    def files(self) -> Iterator[FileCard]:
+        """Its files, each with its whole address."""
+        for folder in self.folder:
+            for file in folder.files:
+                yield FileCard(
+                    name=str(PurePosixPath(folder.to, file.saved_as or file.name)),
+                    repository=self.repository,
+                    commit=self.commit,
+                    path=str(PurePosixPath(folder.path, file.name)),
+                    sha256=file.sha256,
+                    git_blob=file.git_blob,
+                    part=folder.part,
+                    prompts=file.prompts,
+                )
+
+
 class PlayerCard(Struct, frozen=True):
     """A player that the instrument includes for a role."""
 
@@ -253,7 +295,7 @@ class Card(Struct, frozen=True):
     """Those of the folder `prompts`, unless the file names others."""
     setting: tuple[Setting, ...] = ()
     command: tuple[CommandCard, ...] = ()
-    file: tuple[FileCard, ...] = ()
+    release: tuple[ReleaseCard, ...] = ()
     player: tuple[PlayerCard, ...] = ()
     sheet: tuple[SheetCard, ...] = ()
     licence: str = ""
@@ -271,6 +313,11 @@ class Card(Struct, frozen=True):
 
     def __repr__(self) -> str:
         return f"<instrument {self.name}: measures {self.about}; tasks: {', '.join(task.name for task in self.task)}>"
+
+    @property
+    def file(self) -> tuple[FileCard, ...]:
+        """The official files of all releases."""
+        return tuple(file for release in self.release for file in release.files())
 
     def files(self, part: str = "") -> tuple[FileCard, ...]:
         """The official files that `get data` fetches, or those of a part that it fetches when asked."""
