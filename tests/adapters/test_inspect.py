@@ -186,7 +186,14 @@ def test_settings_and_epochs_reach_the_instrument(matches, folder):
 def test_every_epoch_of_every_sample_has_the_same_score_names(matches):
     names = {tuple(values) for values in scores_of(matches).values()}
     assert names == {inspect_tasks.score_names(cards()["egosocial"], "numbers")}
-    assert any(math.isnan(value) for values in scores_of(matches).values() for value in values.values())
+
+
+def test_a_value_that_an_item_does_not_have_is_no_number_in_inspect(folder):
+    """Without a readable move no stake is lost to a worse one, nor kept."""
+    (folder / "silent.jsonl").write_text('{"match": ".", "reply": "Hm."}\n')
+    chosen = {"model": f"replies/{folder / 'silent.jsonl'}", "task_args": {"task": "blackjack"}, "limit": 1}
+    (values,) = scores_of(evaluate("sociometer/egosocial", folder / "silent", **chosen)).values()
+    assert math.isnan(values["lost_value"]) and values["best_action"] == 0
 
 
 def test_what_the_user_sets_in_inspect_replaces_what_the_instrument_asks_for(matches):

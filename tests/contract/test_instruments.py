@@ -12,6 +12,8 @@ import pytest
 from rehearsal import Rehearsal
 from scripted_simulator import ScriptedSimulator
 from sociometer.api import reproduce
+from sociometer.cli.instrument import instrument_command
+from sociometer.cli.options import run_options
 from sociometer.core.card import read_card
 from sociometer.core.conversation import Identity, Reply, Request, Schema
 from sociometer.core.errors import MachineryError
@@ -30,6 +32,9 @@ from sociometer.statistics.item_values import item_values
 FOLDERS = sorted(path.parent.name for path in FOLDER.glob("*/card.toml"))
 TASKS = [
     (folder, task.name) for folder in FOLDERS for task in read_card(FOLDER / folder / "card.toml").task if task.default
+]
+COMMANDS = [
+    (folder, command.verb) for folder in FOLDERS for command in read_card(FOLDER / folder / "card.toml").command
 ]
 HOSTILE = (
     "",
@@ -354,3 +359,12 @@ def test_the_summary_survives_json_and_has_the_declared_measures(folder, task):
     for goal in card.measures_of(task):
         if goal.primary:
             assert goal.name in names
+
+
+@pytest.mark.parametrize(("folder", "verb"), COMMANDS)
+def test_a_command_has_of_the_options_of_run_only_those_that_its_card_names(folder, verb):
+    card = read_card(FOLDER / folder / "card.toml")
+    command = next(one for one in card.command if one.verb == verb)
+    made = {param.name for param in instrument_command(card, command).params}
+    always = {"roles", "seed", "details", "max_cost", "max_requests", "max_tokens"} if command.plays else set()
+    assert made & {option.name for option in run_options()} == always | set(command.takes)

@@ -71,14 +71,6 @@ def test_a_retry_that_succeeds_is_a_fault_and_not_unreadable(script, play):
     assert score.unreadable == 0
 
 
-@pytest.mark.parametrize("player", ["first", "random", "oracle"])
-def test_the_four_habits_of_holdem_are_all_its_decisions(player, baseline, rehearsal):
-    summary = rehearsal(baseline(player), matches=6, hands=3).summarise("holdem")
-    habits = [summary.measure(f"{name}_rate").value for name in ("raise", "call", "check", "fold")]
-    assert sum(habits) == pytest.approx(1)
-    assert habits[2] > 0
-
-
 def test_the_cheats_default_moves_are_the_stated_ones(script, play):
     assert [d.action for d in play("blackjack", script(CHEAT["blackjack"])).episode.outcome.decisions] == ["stand"]
     assert {one.choice for one in play("numbers", script(CHEAT["numbers"])).episode.outcome.rounds} == {50}

@@ -77,10 +77,10 @@ def test_beliefs_in_sentences_are_stored_and_no_rule_grades_them(official_show):
 def test_a_move_beside_the_beliefs_is_played_and_scored(official_show):
     show = official_show(BELIEFS + " Action: stand")
     (item,) = show.instrument.task("blackjack").items(show.source())
-    values = asyncio.run(show.play("blackjack", item)).episode.score.values
-    assert values["best_action"] == 0
-    assert values["lost_value"] > 0
-    assert values["result"] in (-1, 0, 1)
+    episode = asyncio.run(show.play("blackjack", item)).episode
+    assert episode.score.values["best_action"] == 0
+    assert episode.score.values["lost_value"] > 0
+    assert episode.outcome.result in (-1, 0, 1)
 
 
 def test_the_authors_wording_asks_once_in_their_words_and_with_their_sampling(official_show):

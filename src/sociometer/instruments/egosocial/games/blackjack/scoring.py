@@ -1,4 +1,4 @@
-"""The score of a hand: both beliefs at the first decision, then the actions by the exact odds, and the result."""
+"""The score of a hand: both beliefs at the first decision, then the actions by the exact odds."""
 
 from collections import Counter
 
@@ -37,11 +37,10 @@ def played(decision: Decision) -> tuple[bool, float]:
 
 
 def score(item: Hand, outcome: HandOutcome) -> Score:
-    """Both beliefs at the first decision, as its fields state them, then the action of every decision and the result.
+    """Both beliefs at the first decision, as its fields state them, then the action of every decision.
 
     Beliefs in sentences alone (hands of the official file) are right if a judge's grade is above the threshold of its
-    scale; without a judge they have no value. Where beliefs came without a move there is no action to score, and no
-    result.
+    scale; without a judge they have no value. Where beliefs came without a move there is no action to score.
     """
     decisions = outcome.decisions
     moved = [(*played(decision), decision) for decision in decisions if decision.moved]
@@ -49,8 +48,6 @@ def score(item: Hand, outcome: HandOutcome) -> Score:
     values = {**_beliefs(decisions[0]), "faults": sum(one.faults.count for one in decisions) / len(decisions)}
     if moved:
         values["best_action"] = sum(best for best, _, _ in moved) / len(moved)
-    if outcome.result is not None and len(moved) == len(decisions):
-        values["result"] = float(outcome.result)
     if lost:
         values["lost_value"] = sum(lost) / len(lost)
     unreadable = sum(decision.faults.defaulted or decision.incomplete for decision in decisions)

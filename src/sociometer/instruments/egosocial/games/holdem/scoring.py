@@ -59,22 +59,17 @@ def naive_guess(hands: Sequence[match.PlayedHand]) -> str | None:
 
 
 def score(item: match.Match, outcome: match.MatchOutcome) -> Score:
-    """The style named at the end, the chips won, the habits shown, and the evidence there was.
+    """The style named at the end, the chips won, and the evidence there was.
 
     Where the opponent never acted there is nothing to name: such a match is counted apart, except in the paper's form.
     """
     final = outcome.namings[-1]
-    moves = Counter(move.action for hand in outcome.hands for move in hand.moves if move.player == match.OWN_SEAT)
-    decided = max(1, sum(moves.values()))
+    decided = max(1, len(match.actions_of(outcome.hands, match.OWN_SEAT)))
     unusable = outcome.subject_faults.count + sum(naming.faults.count for naming in outcome.namings)
     true, asked_about = item.style_after(outcome.hands[:-1]), item.asked(outcome.hands)
     informed = bool(match.actions_of(asked_about))
     values = {
         "chips": sum(hand.won for hand in outcome.hands) / len(outcome.hands),
-        "raises": moves["raise"] / decided,
-        "calls": moves["call"] / decided,
-        "checks": moves["check"] / decided,
-        "folds": moves["fold"] / decided,
         "faults": unusable / (decided + len(outcome.namings)),
         "no_information": float(not informed),
     }
@@ -93,7 +88,7 @@ def score(item: match.Match, outcome: match.MatchOutcome) -> Score:
 
 
 def summarise(run: RunView[match.Match, match.MatchOutcome]) -> Summary:
-    """Accuracy, ceiling, chips and habits, overall and by style."""
+    """Accuracy, ceiling and chips, overall and by style."""
     measures: list[Measure] = []
     for card, found in card_measures(run, "holdem", "style"):
         measures += [one for one in found if one.items or card.name == "accuracy"]

@@ -110,8 +110,6 @@ def score(item: NumberMatch, outcome: NumberOutcome) -> Score:
         "always_smaller": float(found.always_smaller),
         "faults": sum(one.faults.count for one in rounds) / len(rounds),
     }
-    if found.learnt_at is not None:
-        values["learnt_at"] = float(found.learnt_at)
     unreadable = sum(one.faults.defaulted for one in rounds)
     replies = count_replies(how for one in rounds for how in one.faults.asked)
     return Score(values=values, facets={"opponent": item.opponent}, unreadable=unreadable, replies=replies)
