@@ -19,12 +19,12 @@ AT = ("--store", "s.db")
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
-    """A store with a run, a study and a queue, and a table of scores."""
+    """A store with a run, a study and a sheet for raters, and a table of scores."""
     folder = tmp_path_factory.mktemp("made")
     run = sm.run("sesi", model="baseline/random", limit=3, name="one", store=folder / "s.db").id
     at = ["--store", str(folder / "s.db")]
     assert run_command(["study", "create", "sesi", "--name", "spring", "--limit", "1", *at]) == 0
-    assert run_command(["annotate", "create", "q", "--run", run, "--raters", "2", *at]) == 0
+    assert run_command(["sheet", "write", run, "--of", "accuracy", "--to", str(folder / "q.csv"), *at]) == 0
     (folder / "scores.csv").write_text("item,subject,score\na,m,1\nb,m,0\n", encoding="utf-8")
     return folder
 
@@ -47,12 +47,13 @@ def a_copy(folder):
         closing(StudyBook(folder / "copy.db.studies")) as studies,
         closing(LabelBook(folder / "copy.db.labels")) as labels,
     ):
-        return [runs_of(folder, "copy.db"), studies.names(), len(labels.units("q"))]
+        return [runs_of(folder, "copy.db"), studies.names(), [len(labels.units(one.name)) for one in labels.sheets()]]
 
 
-def queues(folder):
+def sheets(folder):
     with closing(LabelBook(folder / "s.db.labels")) as book:
-        return {one.name: (len(book.units(one.name)), book.raters(one.name)) for one in book.queues()}
+        drawn = {one.name: len(book.units(one.name)) for one in book.sheets()}
+    return drawn, sorted(path.name for path in folder.glob("new.*"))
 
 
 def studies(folder):
@@ -64,7 +65,7 @@ COMMANDS = {
     "export": (("export", "one", "--to", "rows.jsonl", *AT), a_file, True),
     "import csv": (("import", "csv", "scores.csv", *AT), runs_of, False),
     "store copy": (("store", "copy", "s.db", "copy.db"), a_copy, False),
-    "annotate create": (("annotate", "create", "new", "--run", "one", *AT), queues, True),
+    "sheet write": (("sheet", "write", "one", "--of", "trapped", "--to", "new.csv", *AT), sheets, False),
     "study create": (("study", "create", "sesi", "--name", "new", "--limit", "1", *AT), studies, True),
 }
 """Each with what it makes, and whether that is there wholly or not at all; else repeating the command completes it."""

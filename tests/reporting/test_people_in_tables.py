@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import sociometer as sm
+from raters import fill
 from sociometer.cli.main import run_command
 
 SAID = '"Self-Belief: my hand is weak. External-Belief: the dealer may bust."'
@@ -27,18 +28,6 @@ def command(official_data, tmp_path, monkeypatch, capsys):
     return call
 
 
-def fill(source, target, **answers):
-    """A copy of a sheet with answers in it: a text, or a function of the number of the row."""
-    with Path(source).open(encoding="utf-8", newline="") as lines:
-        rows = list(csv.DictReader(lines))
-    for number, row in enumerate(rows):
-        row.update({column: said(number) if callable(said) else said for column, said in answers.items()})
-    with Path(target).open("w", encoding="utf-8", newline="") as lines:
-        writer = csv.DictWriter(lines, rows[0])
-        writer.writeheader()
-        writer.writerows(rows)
-
-
 def table(command, instrument, name, *words):
     shutil.rmtree("pack", ignore_errors=True)
     command("paper", "tables", instrument, *words, "--to", "pack")
@@ -54,7 +43,7 @@ def blackjack(command):
     words = (*words, "--limit", "10")
     command(*words, "--official", "--role", "judge=scripted/judge.txt")
     run = next(run for run in sm.runs(store="s.db") if run.official)
-    command("egosocial", "grade", run.id, "--to", "sheet.csv")
+    command("sheet", "write", run.id, "--of", "beliefs", "--to", "sheet.csv")
     return run
 
 
@@ -66,29 +55,16 @@ def judge(tmp_path):
 def test_people_come_before_the_judge_and_ties_are_no_grades(command, blackjack):
     (row,) = table(command, "egosocial", "table-3")
     assert row["Blackjack"] == "100.0" and "graded by a judge" in row["remarks"]
-    fill("sheet.csv", "ann.csv", self_right="y", external_right=lambda number: "y" if number < 4 else "n")
-    command("egosocial", "grade", blackjack.id, "--sheet", "ann.csv")
+    fill("sheet.csv", "ann.csv", self_right="y", external_right=lambda number, row: "y" if number < 4 else "n")
+    command("sheet", "read", "ann.csv")
     (row,) = table(command, "egosocial", "table-3")
     assert row["Blackjack"] == "40.0" and "10 hands graded by 1 person; 0 have no majority" in row["remarks"]
-    fill("sheet.csv", "bob.csv", self_right=lambda number: "n" if number < 2 else "y", external_right="n")
-    shown = command("egosocial", "grade", blackjack.id, "--sheet", "bob.csv")
-    assert "which 2 people graded" in shown and "people and judge" in shown
+    fill("sheet.csv", "bob.csv", self_right=lambda number, row: "n" if number < 2 else "y", external_right="n")
+    command("sheet", "read", "ann.csv", "bob.csv")
+    shown = command("egosocial", "grade", blackjack.id)
+    assert "2 people graded" in shown and "people and judge" in shown
     (row,) = table(command, "egosocial", "table-3")  # six hands on which both say no, four ties
     assert row["Blackjack"] == "0.0" and "6 hands graded by 2 people; 4 have no majority" in row["remarks"]
-
-
-def test_grades_of_a_queue_count_like_those_of_a_sheet_and_the_same_person_once(command, blackjack):
-    command("annotate", "create", "hands", "--sheet", "sheet.csv", "--raters", "1", "--per-item", "1")
-    fill("sheet.csv", "ann.csv", self_right="y", external_right="y")
-    fill("sheet.csv", "bob.csv", self_right="n", external_right="n")
-    command("annotate", "import", "hands", "ann.csv", "--rater", "ann")
-    command("egosocial", "grade", blackjack.id, "--sheet", "ann.csv")
-    command("egosocial", "grade", blackjack.id, "--sheet", "bob.csv")
-    (row,) = table(command, "egosocial", "table-3")
-    assert "0 hands" not in row["remarks"] and row["Blackjack"] == "100.0"  # two people disagree: the judge is left
-    command("annotate", "import", "hands", "bob.csv", "--rater", "cat")
-    (row,) = table(command, "egosocial", "table-3")
-    assert row["Blackjack"] == "0.0" and "graded by 3 people" in row["remarks"]
 
 
 def test_bundled_hands_have_a_row_of_their_own_and_empty_cells_say_why(command):
@@ -104,12 +80,14 @@ def test_bundled_hands_have_a_row_of_their_own_and_empty_cells_say_why(command):
 def test_annotations_of_released_dialogues_fill_table_1_of_sage(command, official_data):
     command("sage", "import", sorted((official_data / "sage" / "transcripts").glob("*_result.jsonl"))[0])
     (run,) = sm.runs(store="s.db")
-    command("sage", "sheet", run.id, "--contexts", "12", "--to", "ann.csv")
-    shutil.copy("ann.csv", "bob.csv")
+    command("sheet", "write", run.id, "--of", "feelings", "--sample", "12", "--to", "feelings.csv")
+    command("sheet", "write", run.id, "--of", "reasoning", "--sample", "12", "--to", "reasoning.csv")
     for who in ("ann", "bob"):
-        fill(f"{who}.csv", f"{who}.csv", direction=lambda number: "up" if number % 3 else "down")
-    fill("ann-reasoning.csv", "ann-reasoning.csv", reasonable=lambda number: "no" if number < 3 else "yes")
-    command("sage", "annotations", "ann.csv", "bob.csv", "ann-reasoning.csv", "--run", run.id)
+        fill("feelings.csv", f"{who}.csv", direction=lambda number, row: "up" if number % 3 else "down")
+    command("sheet", "read", "ann.csv", "bob.csv")
+    fill("reasoning.csv", "ann.csv", reasonable=lambda number, row: "no" if number < 3 else "yes")
+    command("sheet", "read", "ann.csv")
+    assert "12 contexts, 12 of them rated by two or more of 2 annotators" in command("sage", "annotations", run.id)
     rows = {row["Metric"]: row for row in table(command, "sage", "table-1")}
     assert rows["inter-annotator agreement"]["%"] == "100.0" and rows["inter-annotator agreement"]["Answers"] == "12"
     assert rows["reasonableness"]["%"] == "75.0"
@@ -120,10 +98,11 @@ def test_annotations_of_released_dialogues_fill_table_1_of_sage(command, officia
 def test_causes_that_people_name_come_before_those_of_the_judge(command):
     command("run", "sesi", "--official", "--model", "baseline/random", "--limit", "40")
     (run,) = sm.runs(store="s.db")
-    command("sesi", "sheet", run.id, "--sample", "8", "--to", "sheet.csv")
+    command("sheet", "write", run.id, "--of", "causes", "--sample", "8", "--to", "sheet.csv")
     for who, cause in (("ann", "other"), ("bob", "other"), ("cat", "sidestepping")):
         fill("sheet.csv", f"{who}.csv", cause=cause)
-        command("sesi", "analyse", run.id, "--role", "judge=baseline/random", "--sheet", f"{who}.csv")
+        command("sheet", "read", f"{who}.csv")
+    command("sesi", "analyse", run.id, "--role", "judge=baseline/random")
     command("paper", "tables", "sesi", "--to", "pack")
     said = Path("pack/extended-data-fig-1.svg").read_text(encoding="utf-8")
     assert "part: other; place: 3; group: baseline/random (people); value: 1" in said

@@ -108,31 +108,3 @@ def test_the_pages_of_a_study(browser, axe, tmp_path, case):
         browser.delete_all_cookies()
         browser.get(f"{study.served.url}/enter?token={study.tokens.make()}")
         check(browser, axe, "owner")
-
-
-def test_the_pages_of_raters(browser, axe, tmp_path, capsys):
-    from rating import OpenQueue
-    from test_annotate import made_sheet
-    from test_annotate_in_browser import label_all, sign_in
-    from test_study_in_browser import send
-
-    sheet = made_sheet(tmp_path, "egosocial/beliefs", rows=2)
-    with OpenQueue(tmp_path / "s.db", capsys, "--sheet", str(sheet), "--language", "zh") as queue:
-        browser.delete_all_cookies()
-        browser.get(queue.served.url + queue.link)
-        check(browser, axe, "code")
-        for rater, which in (("rater-1", 0), ("rater-2", 1)):
-            sign_in(browser, queue, rater)
-            for details in browser.find_elements(By.TAG_NAME, "details"):
-                browser.execute_script("arguments[0].open = true", details)
-            check(browser, axe, "unit")
-            label_all(browser, which, 1300, "zh")
-            check(browser, axe, "done")
-            browser.get(queue.served.url + "/own")
-            check(browser, axe, "skipped")
-        browser.delete_all_cookies()
-        browser.get(f"{queue.served.url}/enter?token={queue.tokens.make()}")
-        send(browser, "form")
-        check(browser, axe, "owner")
-        browser.get(f"{queue.served.url}/owner/unit?unit={next(iter(queue.book.units('spring')))}")
-        check(browser, axe, "dispute")

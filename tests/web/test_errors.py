@@ -59,7 +59,7 @@ def test_a_guest_reads_a_sentence_and_the_owner_finds_the_details_on_the_termina
     async def page(request):
         raise raised
 
-    app = guest_application("rater", lambda cookie: None, language)
+    app = guest_application(lambda cookie: None, language)
     app.router.add_get("/page", page)
     with Served(app) as served:
         got = Client(served.url).get("/page")

@@ -28,6 +28,10 @@ SECRET = "Zwiebelturm im Regen"
 SEEDS = itertools.count(1)
 
 
+IN_WORDS = ("egosocial", "--task", "blackjack", "--limit", "1")
+"""A study in which people write sentences."""
+
+
 def files_of(folder):
     return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
@@ -43,9 +47,7 @@ def blobs_of(store, run):
 
 
 def test_withdrawing_leaves_nothing_in_any_file(tmp_path, capsys):
-    with OpenStudy(
-        tmp_path / "s.db", "sage", "--limit", "1", "--ask", "age", "--role", "simulator=baseline/random"
-    ) as opened:
+    with OpenStudy(tmp_path / "s.db", *IN_WORDS, "--ask", "age") as opened:
         person, other = opened.person(words=f"{SECRET}, tell me more."), opened.person(words="Go on, I am here.")
         person.join(**{"about-0": "Neunundneunzig"})
         other.join()
@@ -53,11 +55,10 @@ def test_withdrawing_leaves_nothing_in_any_file(tmp_path, capsys):
         other.answer_all()
         run, kept = opened.run_of(person), opened.run_of(other)
         at = ["--store", str(opened.path)]
-        assert run_command(["annotate", "create", "feelings", "--run", run, *at]) == 0
-        assert run_command(["annotate", "create", "others", "--run", kept, *at]) == 0
         sheet = tmp_path.with_suffix(".csv")
-        assert run_command(["sage", "sheet", run, kept, "--contexts", "4", "--to", str(sheet), *at]) == 0
-        assert run_command(["annotate", "create", "sheet", "--sheet", str(sheet), *at]) == 0
+        for runs in ((run,), (kept,), (run, kept)):
+            sheet.unlink(missing_ok=True)
+            assert run_command(["sheet", "write", *runs, "--of", "beliefs", "--to", str(sheet), *at]) == 0
         blobs = blobs_of(opened.store, run) - blobs_of(opened.store, kept)
         assert SECRET.encode() in b"".join(files_of(tmp_path).values()) and len(blobs) > 3
         said = person.withdraw()
@@ -70,9 +71,9 @@ def test_withdrawing_leaves_nothing_in_any_file(tmp_path, capsys):
             assert SECRET.encode() not in body and b"Neunundneunzig" not in body, path
             assert run.encode() not in body, path
             assert not [blob for blob in blobs if blob in body], path
-        book = LabelBook(label_path(opened.path))
-        assert not book.units("feelings") and book.units("others") and book.units("sheet")
-        book.close()
+        with closing(LabelBook(label_path(opened.path))) as book:
+            units = [book.units(sheet.name).values() for sheet in book.sheets()]
+        assert [{unit.row["run"] for unit in each} for each in units] == [set(), {kept}, {kept}]
         assert sm.get_run(kept, store=opened.path).summary().measures
     assert run_command(["check", "store", *at]) == 0
 
@@ -228,7 +229,7 @@ def test_the_owner_finishes_a_withdrawal_and_it_counts_once(tmp_path, capsys):
 
 
 def test_a_study_is_deleted_with_everything_that_people_answered_after_a_question(tmp_path, capsys):
-    with OpenStudy(tmp_path / "s.db", "sage", "--limit", "1", "--role", "simulator=baseline/random") as opened:
+    with OpenStudy(tmp_path / "s.db", *IN_WORDS) as opened:
         people = [opened.person(words="Neunundneunzig Luftballons fliegen").join() for _ in range(2)]
         for person in people:
             person.answer_all()
@@ -267,9 +268,8 @@ def test_processes_that_finish_the_same_withdrawals_at_once_count_each_once(tmp_
 
 def study_with_raters(tmp_path):
     """A closed study of two people, whose words raters have been given; returns its path, the leaver and both runs."""
-    simulated = ("--role", "simulator=baseline/random", "--ask", "age")
     path = tmp_path / "s.db"
-    with OpenStudy(path, "sage", "--limit", "1", *simulated) as opened:
+    with OpenStudy(path, *IN_WORDS, "--ask", "age") as opened:
         person, other = opened.person(words=f"{SECRET}, tell me more."), opened.person(words="Go on, I am here.")
         person.join(**{"about-0": "Neunundneunzig"})
         person.answer_all()
@@ -277,12 +277,11 @@ def study_with_raters(tmp_path):
         runs = opened.run_of(person), opened.run_of(other)
         leaver = opened.book.with_code("spring", person.code).id
     sheet, at = tmp_path.with_suffix(".csv"), ["--store", str(path)]
-    assert run_command(["annotate", "create", "feelings", "--run", runs[0], *at]) == 0
-    assert run_command(["sage", "sheet", *runs, "--contexts", "4", "--to", str(sheet), *at]) == 0
-    assert run_command(["annotate", "create", "sheet", "--sheet", str(sheet), *at]) == 0
+    for drawn in (runs[:1], runs):
+        sheet.unlink(missing_ok=True)
+        assert run_command(["sheet", "write", *drawn, "--of", "beliefs", "--to", str(sheet), *at]) == 0
     with Store(path) as store:
-        assert [len(store.search.found(run, "dialogue", SECRET)) for run in runs] == [1, 0]
-    assert SECRET.lower().encode() in b"".join(files_of(tmp_path).values()), "the copy for searches"
+        assert [len(store.search.found(run, "blackjack", SECRET)) for run in runs] == [1, 0]
     return path, leaver, *runs
 
 
@@ -293,7 +292,10 @@ def is_whole(path, leaver, run, kept):
             assert trace.lower().encode() not in body.lower(), (file, trace)
     with closing(StudyBook(book_path(path))) as book, closing(LabelBook(label_path(path))) as labels:
         assert book.study("spring").withdrawn == 1 and len(book.participants("spring")) == 1
-        assert not labels.units("feelings") and labels.units("sheet")
+        assert [{unit.row["run"] for unit in labels.units(one.name).values()} for one in labels.sheets()] == [
+            set(),
+            {kept},
+        ]
     assert sm.get_run(kept, store=path).summary().measures
     assert run_command(["check", "store", "--store", str(path)]) == 0
 
@@ -329,7 +331,7 @@ def test_a_withdrawal_that_meets_a_locked_file_is_finished_later(tmp_path, monke
         write_something(path)  # opens
     # While nothing was written about it, nothing may be gone.
     counts = [kept] if ending == ".labels" else [run, kept]
-    assert sorted(one.id for one in sm.runs(store=path) if one.instrument == "sage") == sorted(counts)
+    assert sorted(one.id for one in sm.runs(store=path) if one.instrument == "egosocial") == sorted(counts)
     if ending == ".studies":
         Store(path).withdraw(leaver)
     write_something(path)

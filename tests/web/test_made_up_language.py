@@ -85,7 +85,7 @@ def write_language(package):
     for folder in (package / "models/words", seceu / "words"):
         add(folder / f"{CODE}.toml", toml(mirrored(tomllib.loads((folder / "en.toml").read_text("utf-8")))))
     pages = package / "web/texts"
-    for name in ("study", "rating", "errors"):
+    for name in ("study", "errors"):
         add(
             pages / f"{name}.{CODE}.toml", toml(mirrored(tomllib.loads((pages / f"{name}.en.toml").read_text("utf-8"))))
         )

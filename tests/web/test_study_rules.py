@@ -527,10 +527,10 @@ def test_a_copy_has_the_studies_too(tmp_path):
 def test_a_copy_has_the_labels_too(tmp_path):
     path = tmp_path / "s.db"
     run = sm.run("sage", model="baseline/random", limit=3, roles={"simulator": "baseline/random"}, store=path).id
-    assert run_command(["annotate", "create", "q", "--run", run, "--store", str(path)]) == 0
+    assert run_command(["sheet", "write", run, "--to", str(tmp_path / "q.csv"), "--store", str(path)]) == 0
     assert run_command(["store", "copy", str(path), str(tmp_path / "copy.db")]) == 0
     book = LabelBook(labels_path(tmp_path / "copy.db"))
-    assert len(book.units("q")) == 3
+    assert len(book.units(book.sheets()[0].name)) == 3
     book.close()
     assert labels_path(tmp_path / "copy.db").stat().st_mode & 0o077 == 0
 
@@ -538,7 +538,7 @@ def test_a_copy_has_the_labels_too(tmp_path):
 def test_a_copy_that_failed_can_be_repeated(tmp_path):
     path, copy = tmp_path / "s.db", tmp_path / "copy.db"
     run = sm.run("sage", model="baseline/random", limit=3, roles={"simulator": "baseline/random"}, store=path).id
-    assert run_command(["annotate", "create", "q", "--run", run, "--store", str(path)]) == 0
+    assert run_command(["sheet", "write", run, "--to", str(tmp_path / "q.csv"), "--store", str(path)]) == 0
     whole = labels_path(path).read_bytes()
     labels_path(path).write_bytes(b"not a database" * 1_000)
     assert run_command(["store", "copy", str(path), str(copy)]) == 5
@@ -546,7 +546,7 @@ def test_a_copy_that_failed_can_be_repeated(tmp_path):
     labels_path(path).write_bytes(whole)
     assert run_command(["store", "copy", str(path), str(copy)]) == 0
     book = LabelBook(labels_path(copy))
-    assert len(book.units("q")) == 3
+    assert len(book.units(book.sheets()[0].name)) == 3
     book.close()
 
 

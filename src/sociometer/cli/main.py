@@ -27,7 +27,7 @@ GROUPS = {
     },
     "People and papers": {
         "study": "Give the same tests to people, in the browser.",
-        "annotate": "Let several raters label the same replies.",
+        "sheet": "Let people label the same replies, in files.",
         "paper": "Fill a paper's tables, recompute its figures, rerun its models.",
     },
     "Set up, in and out": {

@@ -271,10 +271,12 @@ class SheetCard(Struct, frozen=True):
     key: tuple[str, ...]
     shown: tuple[str, ...]
     label: tuple[LabelCard, ...]
+    entry: str = ""
+    """The function in `commands.py` that draws its rows from runs (`sheet write`); empty if a command writes it."""
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """All of its columns; those of the labels, which people fill in, come last."""
+        """The columns of a sheet that a command writes; those of the labels, which people fill in, come last."""
         return (*self.key, *self.shown, *(one.column for one in self.label))
 
 

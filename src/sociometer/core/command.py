@@ -130,10 +130,8 @@ class CommandContext(Protocol):
         only add the reader.
         """
 
-    def keep_labels(
-        self, run: str, sheet: str, rater: str, labels: Mapping[tuple[str, ...], dict[str, str]]
-    ) -> tuple[PeopleLabel, ...]:
-        """Store a person's answers on the rows of a run's sheet, by key, and return those of all people."""
+    def labels(self, run: str, sheet: str) -> tuple[PeopleLabel, ...]:
+        """What people said of the rows of a run's sheet."""
 
     def write(self, path: Path, text: str, within: Path | None = None) -> str:
         """Write a file completely or not at all, and return its path; `within`, a folder for several, is created."""

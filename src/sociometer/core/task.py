@@ -23,14 +23,6 @@ WhoseItems = Literal["official", "own", "bundled", "imported", "runs"]
 another tool ran, or earlier runs, for an analysis."""
 
 
-class RatedPart(Struct, frozen=True):
-    """One of the yes/no questions whose mean is a value: its id, its wording, and the value of the answer yes."""
-
-    id: str
-    question: str
-    yes: float = 1.0
-
-
 class Item(Struct, frozen=True, kw_only=True):
     """One unit of a task; instruments extend it with their own fields.
 
@@ -43,10 +35,6 @@ class Item(Struct, frozen=True, kw_only=True):
     def for_raters(self) -> dict[str, str]:
         """What people see when they rate the same thing as a judge; empty if that is the subject's transcript."""
         return {}
-
-    def rated_parts(self, value: str) -> tuple[RatedPart, ...]:
-        """The yes/no questions that people answer for a value that is their mean; empty if they rate it as a whole."""
-        return ()
 
     def compared(self) -> Any:
         """The content that two runs must share to be compared on this item: all but what comes from the subject."""
@@ -157,6 +145,14 @@ class Episode(Struct, Generic[ItemT, OutcomeT], frozen=True):
         scores = self.score.values.items() if self.score else ()
         said = self.failure.kind if self.failure else ", ".join(f"{name} {value:g}" for name, value in scores)
         return f"<episode {self.item.id}, repeat {self.repeat}: {said or 'no score'}>"
+
+
+class SheetRow(Struct, frozen=True):
+    """A row of a sheet for raters: its run, what identifies it there, and what raters see, as in the sheet's card."""
+
+    run: str
+    key: tuple[str, ...]
+    shown: tuple[str, ...]
 
 
 class PeopleLabel(Struct, frozen=True):

@@ -26,7 +26,7 @@ from sociometer.core.task import Episode, Item, PeopleLabel, Task
 from sociometer.engine.engine import Engine
 from sociometer.engine.estimate import estimate, how_estimated
 from sociometer.engine.plan import make_plan
-from sociometer.store.labels import keep_people, people_of
+from sociometer.store.labels import people_of
 from sociometer.store.place import file_of
 from sociometer.store.records import RoleRecord, RunStatus
 from sociometer.store.stored_run import StoredRun
@@ -220,15 +220,8 @@ class EngineContext:
             store.flush()
         return self._engine.stored(run)
 
-    def keep_labels(
-        self, run: str, sheet: str, rater: str, labels: Mapping[tuple[str, ...], dict[str, str]]
-    ) -> tuple[PeopleLabel, ...]:
-        card, place = self.instrument.card, self._engine.store.path
-        given = [PeopleLabel(rater, key, answers) for key, answers in labels.items()]
-        if not isinstance(place, Path):  # labels are next to a store that is a file
-            return tuple(given)
-        keep_people(place, card.name, next(one for one in card.sheet if one.name == sheet), run, given)
-        return people_of(place, run).get(sheet, ())
+    def labels(self, run: str, sheet: str) -> tuple[PeopleLabel, ...]:
+        return people_of(self._engine.store.path, run).get(sheet, ())
 
     def write(self, path: Path, text: str, within: Path | None = None) -> str:
         with whole_file(path, within=within) as partial:

@@ -5,7 +5,7 @@ Another one is one folder, with no list to edit. An entry point names the instru
 """
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from copy import copy
 from functools import cache
 from importlib import import_module
@@ -14,11 +14,12 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from sociometer.core.card import Card, read_card
-from sociometer.core.command import CommandContext
+from sociometer.core.command import CommandContext, Run
 from sociometer.core.errors import DataError, hint, unknown
 from sociometer.core.instrument import Instrument, Result
 from sociometer.core.language import texts_in
 from sociometer.core.settings import Settings
+from sociometer.core.task import SheetRow
 
 FOLDER = Path(__file__).parent
 GROUP = "sociometer.instruments"
@@ -90,6 +91,13 @@ def load_command(name: str, entry: str) -> Callable[[CommandContext, Settings], 
     """The function behind a command that an instrument's card names."""
     command: Callable[[CommandContext, Settings], Result] = getattr(import_module(f"{_package(name)}.commands"), entry)
     return command
+
+
+def load_sheet(name: str, entry: str) -> Callable[[Sequence[Run], int | None, int], list[SheetRow]]:
+    """The function that draws the rows of a sheet from runs, from how many are wanted and the seed."""
+    rows: Callable[[Sequence[Run], int | None, int], list[SheetRow]]
+    rows = getattr(import_module(f"{_package(name)}.commands"), entry)
+    return rows
 
 
 def _package(name: str) -> str:

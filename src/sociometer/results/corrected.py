@@ -11,16 +11,11 @@ from sociometer.core.card import MeasureCard
 from sociometer.core.errors import unknown
 from sociometer.core.measure import Corrected
 from sociometer.core.words import grouped
-from sociometer.statistics.agreement import settled
 from sociometer.statistics.formatting import estimate, number
-from sociometer.statistics.prediction_powered import Judged, corrected_mean, random_sample
-from sociometer.store.labels import OWNER, Label, LabelBook, LabelQuestion, Queue, Unit, book_path
+from sociometer.statistics.prediction_powered import Judged, corrected_mean
+from sociometer.store.labels import Label, LabelBook, LabelQuestion, LabelSheet, Measured, book_path
 from sociometer.store.stored_run import StoredRun
 
-PART = "question"
-"""The key of a unit that is one of the yes/no questions of an episode."""
-COUNTS = "yes counts"
-"""The key for the value of the answer yes in the mean over the questions."""
 _NUMBERS = {"yes": 1.0, "no": 0.0, "y": 1.0, "n": 0.0}
 
 
@@ -35,7 +30,6 @@ class Disagreement(Struct, frozen=True):
 class JudgeAndPeople(Struct, frozen=True):
     """A measure of a run with its correction, and the episodes on which judge and people are furthest apart."""
 
-    queue: str
     task: str
     measure: MeasureCard
     labels: int
@@ -46,18 +40,6 @@ class JudgeAndPeople(Struct, frozen=True):
 def episode_name(item: str, repeat: int) -> str:
     """The name of an episode among labels."""
     return f"{item}#{repeat}"
-
-
-def settled_answers(asked: LabelQuestion, labels: Iterable[Label]) -> dict[str, str]:
-    """People's label of each unit: the owner's if there is one, the median of numbers, or what most raters say."""
-    known = list(labels)
-    said = _answers(asked, [label for label in known if label.rater != OWNER])
-    decided = {
-        unit: answers[0] for unit, answers in _answers(asked, [one for one in known if one.rater == OWNER]).items()
-    }
-    if asked.values:
-        return {unit: found for unit, answers in said.items() if (found := settled(answers)) is not None} | decided
-    return {unit: f"{statistics.median(map(float, answers)):g}" for unit, answers in said.items()} | decided
 
 
 def _mean_answers(asked: LabelQuestion, labels: Iterable[Label]) -> dict[str, float]:
@@ -73,37 +55,25 @@ def _answers(asked: LabelQuestion, labels: Iterable[Label]) -> dict[str, list[st
     return grouped((one.unit, one.answers[asked.column]) for one in labels if asked.column in one.answers)
 
 
-def _by_episode(units: Mapping[str, Unit], answers: Mapping[str, float]) -> dict[str, float]:
-    """People's label of each episode; with several questions, the mean, if all of them have an answer."""
-    parts: dict[str, list[float | None]] = {}
-    for name, unit in units.items():
-        said = answers.get(name)
-        if said is not None and PART in unit.key:
-            said = said if float(unit.key[COUNTS]) else 1 - said
-        parts.setdefault(unit.key["episode"], []).append(said)
-    known = {episode: [said for said in given if said is not None] for episode, given in parts.items()}
-    return {episode: statistics.fmean(said) for episode, said in known.items() if len(said) == len(parts[episode])}
-
-
-def judge_and_people(run: StoredRun, queue: Queue, book: LabelBook) -> JudgeAndPeople:
-    """The measure that a queue labels, corrected.
+def judge_and_people(run: StoredRun, sheet: LabelSheet, book: LabelBook) -> JudgeAndPeople:
+    """The measure that a sheet labels, corrected.
 
     Labels that settle a disagreement do not count: only disputed units have them, so they would bias the mean.
     """
-    units, settling = book.units(queue.name), book.settling(queue.name)
-    labels = [label for label in book.labels(queue.name) if (label.rater, label.unit) not in settling]
-    measured = queue.measured
+    units = book.units(sheet.name)
+    labels = [label for label in book.labels(sheet.name) if not label.settles]
+    measured = sheet.measured
     assert measured is not None
     card = measure_of(run, measured.task, measured.measure)
-    answers = _mean_answers(queue.asked[0], labels)
-    episodes = judged_episodes(run, queue, _by_episode(units, answers))
+    answers = _mean_answers(sheet.asked[0], labels)
+    people = {units[unit].key["episode"]: said for unit, said in answers.items() if unit in units}
+    episodes = judged_episodes(run, measured, people)
     apart = [Disagreement(one.id, one.judge, one.label) for one in episodes if one.label is not None]
     apart.sort(key=lambda one: -abs(one.judge - one.people))
     corrected = corrected_mean(episodes)
     if corrected is not None:
-        corrected = structs.replace(corrected, label_set=queue.label_set, question=queue.asked[0].question)
+        corrected = structs.replace(corrected, label_set=sheet.label_set, question=sheet.asked[0].question)
     return JudgeAndPeople(
-        queue.name,
         measured.task,
         card,
         len(apart),
@@ -126,10 +96,8 @@ def measure_of(run: StoredRun, task: str, name: str) -> MeasureCard:
     return MeasureCard(task=task, name=name, title=name, unit="number", value=name, low=min(values), high=max(values))
 
 
-def judged_episodes(run: StoredRun, queue: Queue, people: Mapping[str, float]) -> list[Judged]:
+def judged_episodes(run: StoredRun, measured: Measured, people: Mapping[str, float]) -> list[Judged]:
     """Every scored episode of the run, with people's label where there is one."""
-    measured = queue.measured
-    assert measured is not None
     found = []
     for episode in run.episodes(measured.task):
         if episode.score is not None and measured.value in episode.score.values:
@@ -139,23 +107,20 @@ def judged_episodes(run: StoredRun, queue: Queue, people: Mapping[str, float]) -
     return found
 
 
-def random_episodes(run: StoredRun, queue: Queue, count: int) -> list[str]:
-    """The episodes to label."""
-    return random_sample([one.id for one in judged_episodes(run, queue, {})], count, queue.seed)
-
-
 def corrections(run: StoredRun) -> list[JudgeAndPeople]:
-    """The corrected measures of a run: one for each measure that people labelled, from the queue with most labels."""
+    """The corrected measures of a run: one for each measure that people labelled, from the sheet with most labels."""
     # Labels are next to a store that is a file.
     if not isinstance(run.store_path, Path) or not book_path(run.store_path).exists():
         return []
     book = LabelBook(book_path(run.store_path))
     try:
         found: dict[tuple[str, str], JudgeAndPeople] = {}
-        for queue in book.queues():
-            if queue.measured is None or queue.measured.run != run.id:
+        for sheet in book.sheets():
+            if sheet.measured is None or sheet.measured.run != run.id:
                 continue
-            one = judge_and_people(run, queue, book)
+            if any(unit.key.keys() != {"episode"} for unit in book.units(sheet.name).values()):
+                continue  # version 0.3 asked some questions about parts of an episode
+            one = judge_and_people(run, sheet, book)
             place = (one.task, one.measure.name)
             if one.corrected is not None and (place not in found or one.labels > found[place].labels):
                 found[place] = one

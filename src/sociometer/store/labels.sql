@@ -17,3 +17,13 @@ CREATE TABLE label (
   queue TEXT NOT NULL, unit TEXT NOT NULL, rater TEXT NOT NULL, body BLOB NOT NULL,
   PRIMARY KEY (queue, unit, rater)
 ) WITHOUT ROWID;
+-- next version
+-- Sheets take the place of queues, whose raters signed in to pages. A label that decided a dispute says so itself.
+UPDATE label SET body = CAST(json_set(CAST(body AS TEXT), '$.settles', json('true')) AS BLOB)
+WHERE rater = 'the owner' OR (queue, unit, rater) IN (SELECT queue, unit, rater FROM task WHERE settles);
+DROP TABLE session;
+DROP TABLE task;
+DROP TABLE rater;
+ALTER TABLE queue RENAME TO sheet;
+ALTER TABLE unit RENAME COLUMN queue TO sheet;
+ALTER TABLE label RENAME COLUMN queue TO sheet;

@@ -22,8 +22,8 @@ from sociometer.web.errors import BadForm
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 Marked = TypeVar("Marked", bound=Callable[..., object])
-OWNER, RATER, PARTICIPANT = "owner", "rater", "participant"
-ROLES = (OWNER, RATER, PARTICIPANT)
+OWNER, PARTICIPANT = "owner", "participant"
+ROLES = (OWNER, PARTICIPANT)
 _SAFE = ("GET", "HEAD")
 _ROLES = "_sociometer_roles"
 _OPEN = "_sociometer_everyone"
@@ -72,7 +72,7 @@ class Address(Struct, frozen=True):
 
     @property
     def guest_cookie(self) -> str:
-        """The cookie of participants and raters; the owner has another one."""
+        """The cookie of participants; the owner has another one."""
         return f"{self.cookie}-guest"
 
     @classmethod
@@ -323,5 +323,5 @@ USED: web.AppKey[Callable[[], None]] = web.AppKey("used", Callable)  # type: ign
 """What is called when a token was exchanged for a session."""
 HOME = web.AppKey("home", str)
 LANGUAGE = web.AppKey("language", str)
-"""The language of participants or raters."""
+"""The language of participants."""
 CODES = web.AppKey("codes", RateLimit)

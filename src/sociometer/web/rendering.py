@@ -141,7 +141,7 @@ _KEEP_SECONDS = 365 * 86_400
 
 
 def texts(pages: str, language: str) -> dict[str, str]:
-    """The texts of pages (`study`, `rating`, `owner`), or of `errors` for guests; English if there are none."""
+    """The texts of pages (`study`, `owner`), or of `errors` for guests; English if there are none."""
     return texts_in(_TEXTS, language, pages)
 
 

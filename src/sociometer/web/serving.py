@@ -77,13 +77,13 @@ def application(find: guard.FindSession) -> web.Application:
     return app
 
 
-def guest_application(role: str, find: Callable[[str], str | None], language: str) -> web.Application:
-    """Pages for guests in one role, whom `find` knows by their cookies, and for the owner, whose page is /owner."""
+def guest_application(find: Callable[[str], str | None], language: str) -> web.Application:
+    """Pages for participants, whom `find` knows by their cookies, and for the owner, whose page is /owner."""
     owners = guard.SessionsInMemory()
 
     def session(cookie: str) -> tuple[str, str] | None:
         who = find(cookie)
-        return owners.find(cookie) or ((role, who) if who else None)
+        return owners.find(cookie) or ((guard.PARTICIPANT, who) if who else None)
 
     app = application(session)
     app[guard.LANGUAGE], app[guard.CODES] = language, guard.RateLimit(10, 60.0, 100)
@@ -121,7 +121,7 @@ def _error_page(
 ) -> web.Response:
     """The error, and a link to where the visitor may go, if the browser has a session; guests read their language."""
     known = guard.known_visitors(request) if request.host.lower() in request.app[guard.ADDRESS].hosts else []
-    homes = {guard.OWNER: request.app.get(guard.HOME, "/"), guard.RATER: "/rate", guard.PARTICIPANT: "/take"}
+    homes = {guard.OWNER: request.app.get(guard.HOME, "/"), guard.PARTICIPANT: "/take"}
     home = homes[known[0].role] if known and known[0].role in homes else ""
     guest = guard.LANGUAGE in request.app and not any(visitor.role == guard.OWNER for visitor in known)
     words = Words(request.app[guard.LANGUAGE]) if guest else words_for(request)

@@ -449,7 +449,7 @@ def study_application(
     In a `lab` people use one browser after the other: the link begins with the next of them.
     """
     store.flush()  # creates the store, so that other commands find it before the first answer
-    app = guest_application(guard.PARTICIPANT, book.session, study.language)
+    app = guest_application(book.session, study.language)
     instruments = {one.instrument: load(one.instrument) for one in study.parts.values()}
     app[CARDS] = {name: one.card for name, one in instruments.items()}
     app[TEXTS] = {name: people_texts(one, study.language) for name, one in instruments.items()}

@@ -13,6 +13,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from raters import fill
 from servers.faults import WRONG_KEY
 from servers.openai import OpenAIServer
 from sociometer.cli.main import run_command
@@ -268,32 +269,20 @@ def test_a_sheet_that_reviewers_filled_in_is_not_overwritten(cli, server, tmp_pa
 
 
 def test_the_agreement_of_reviewers_comes_from_filled_in_sheets(cli, server, tmp_path):
-    written(tmp_path / "items.jsonl", *(row(f"kite-{number}") for number in range(12)))
+    written(tmp_path / "items.jsonl", *(row(f"kite-{number}") for number in range(10)))
     assert cli("egosocial", "convert", "items.jsonl", "--model", f"vllm/owl@{server.url}#1", "--to", "out")[0] == 0
-    create = ("annotate", "create", "q", "--sheet", "out/sheet.csv", "--sample", "10", "--seed", "60")
-    assert cli(*create)[0] == 0
-    for rater, odd in (("rater-1", 2), ("rater-2", 3)):
-        assert cli("annotate", "export", "q", "--rater", rater, "--to", f"{rater}.csv")[0] == 0
-        filled = rows_of(tmp_path / f"{rater}.csv")
-        assert len(filled) == 10 and {one["verdict"] for one in filled} == {""}
-        for number, one in enumerate(filled):
-            one["verdict"] = "meaning" if number < odd else "ok"
-        with (tmp_path / f"{rater}.csv").open("w", newline="", encoding="utf-8") as stream:
-            writer = csv.DictWriter(stream, filled[0])
-            writer.writeheader()
-            writer.writerows(filled)
-        assert cli("annotate", "import", "q", f"{rater}.csv", "--rater", rater)[0] == 0
-    board = json.loads(cli("annotate", "show", "q", "--json")[1])["board"]
-    assert [one[1:4] for one in board["answers"]["rows"]] == [
+    for rater, odd in (("ann", 2), ("bob", 3)):
+        fill(
+            tmp_path / "out" / "sheet.csv",
+            f"{rater}.csv",
+            verdict=lambda n, row, odd=odd: "meaning" if n < odd else "ok",
+        )
+    shown = json.loads(cli("sheet", "read", "ann.csv", "bob.csv", "--json")[1])
+    assert [[one["answer"], one["rows"], one["share"]] for one in shown["answers"]] == [
         ["ok", 10, 0.7], ["wording", 10, 0.0], ["meaning", 10, 0.2], ["all raters agree", 10, 0.9],
     ]  # fmt: skip
-    (agreement,) = board["agreement"]["rows"]
+    (agreement,) = shown["agreement"]
     alpha = 1 - 0.1 / (2 * 5 * 15 / (20 * 19))  # five of twenty labels are "meaning"
-    assert agreement[1:3] == ["Krippendorff's alpha (nominal)", pytest.approx(alpha, abs=1e-3)]
-
-
-def test_convert_needs_one_model_and_refuses_a_bad_row_before_it_sends_anything(cli, server, tmp_path):
-    assert "convert needs one model" in cli("egosocial", "convert", "items.jsonl", "--to", "out")[2]
-    written(tmp_path / "items.jsonl", ITEMS[0], row("b", answer=7))
-    code, _, err = cli("egosocial", "convert", "items.jsonl", "--model", f"vllm/owl@{server.url}#1", "--to", "out")
-    assert code == 2 and "items.jsonl" in err and "2" in err and server.received == []
+    assert agreement["coefficient"] == "Krippendorff's alpha (nominal)"
+    assert agreement["value"] == pytest.approx(alpha, abs=1e-3)
+    assert not (tmp_path / "s.db.labels").exists(), "a review of items belongs to no run"

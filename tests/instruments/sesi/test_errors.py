@@ -1,15 +1,13 @@
 """Error causes: a seeded sample, a judge's verdicts, people's labels of the same sample, and their agreement."""
 
-import csv
-import io
 import json
 
 import msgspec
 import pytest
 
+from raters import fill
 from rehearsal import Rehearsal
 from sociometer.cli.main import run_command
-from sociometer.core.errors import DataError
 from sociometer.core.settings import Settings
 from sociometer.core.task import Episode, Failure, RunView
 from sociometer.instruments import load
@@ -89,35 +87,12 @@ def test_a_subject_whose_judgements_all_failed_has_a_row_for_each_cause():
     assert (found.value, found.errors) == (None, 1)
 
 
-def test_a_sheet_goes_out_and_comes_back(tmp_path):
-    sample = wrong(6)
-    rows = list(csv.DictReader(io.StringIO(errors.write_sheet(sample))))
-    assert [row["id"] for row in rows] == [entry.id for entry in sample]
-    for number, row in enumerate(rows):
-        row["cause"] = ["other", "Sidestepping", ""][number % 3]
-    path = tmp_path / "sheet.csv"
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, errors.SHEET)
-        writer.writeheader()
-        writer.writerows(rows)
-    labels = errors.read_labels(path)
-    assert len(labels) == 4
-    assert set(labels.values()) == {"other", "sidestepping"}
-
-
 def test_the_sheet_for_people_names_neither_subject_nor_item():
     sample = [msgspec.structs.replace(entry, subject="some-model") for entry in wrong(20)]
-    sheet = errors.write_sheet(sample)
-    assert "some-model" not in sheet and "baseline" not in sheet and "sesi-" not in sheet
+    shown = str([entry.for_raters() for entry in sample])
+    assert "some-model" not in shown and "baseline" not in shown and "sesi-" not in shown
     assert all("first" not in entry.id and entry.item not in entry.id for entry in sample)
     assert len({entry.id for entry in wrong(1000)}) == WRONG
-
-
-def test_an_unknown_cause_is_refused_by_line(tmp_path):
-    path = tmp_path / "sheet.csv"
-    path.write_text("id,cause\na,rude\n", encoding="utf-8")
-    with pytest.raises(DataError, match=r"sheet\.csv:2"):
-        errors.read_labels(path)
 
 
 def test_kappa_of_people_and_judge_is_worked_by_hand():
@@ -143,16 +118,16 @@ def test_analyse_on_the_command_line_from_run_to_kappa(tmp_path, monkeypatch, ca
     monkeypatch.setenv("SOCIOMETER_STORE", str(tmp_path / "store.db"))
     assert run_command(["run", "sesi", "--model", "baseline/first", "--quiet"]) == 0
     sheet = tmp_path / "sheet.csv"
-    assert run_command(["sesi", "sheet", "last", "--sample", "12", "--to", str(sheet), "--quiet"]) == 0
-    text = sheet.read_text(encoding="utf-8").splitlines()
-    filled = [text[0], *(line + "other" for line in text[1:])]
-    sheet.write_text("\n".join(filled) + "\n", encoding="utf-8")
+    assert run_command(["sheet", "write", "last", "--of", "causes", "--sample", "12", "--to", str(sheet)]) == 0
+    text = sheet.read_text(encoding="utf-8")
+    assert "baseline" not in text and "sesi-" not in text
+    fill(sheet, tmp_path / "ann.csv", cause="Other")
+    assert run_command(["sheet", "read", str(tmp_path / "ann.csv")]) == 0
     script = tmp_path / "judge.jsonl"
     script.write_text(json.dumps({"match": ".", "reply": '{"reason": "r", "cause": "other"}'}) + "\n")
     capsys.readouterr()
     figures = tmp_path / "figures"
-    run = ["sesi", "analyse", "last", "--role", f"judge=scripted/{script}", "--sheet", str(sheet),
-           "--to", str(figures)]  # fmt: skip
+    run = ["sesi", "analyse", "last", "--role", f"judge=scripted/{script}", "--to", str(figures)]
     assert run_command([*run, "--json", "--quiet"]) == 0
     result = json.loads(capsys.readouterr().out)
     tables = {table["name"]: table["rows"] for table in result["tables"]}
@@ -203,18 +178,3 @@ def test_answers_without_the_situation_have_no_cause_to_explain():
     found = errors.sample_wrong(show.play_all("questions", list(items.hidden(FOUND[:10]))), 100, 0)
     assert {entry.item for entry in found} <= {item.id for item in FOUND[:10]}
     assert all(entry.situation for entry in found)
-
-
-def test_a_sheet_of_another_run_is_refused_before_the_judge_is_asked(tmp_path, monkeypatch, capsys):
-    monkeypatch.setenv("SOCIOMETER_STORE", str(tmp_path / "store.db"))
-    for name in ("first", "longest"):
-        assert run_command(["run", "sesi", "--model", f"baseline/{name}", "--name", name, "--quiet"]) == 0
-    sheet = tmp_path / "sheet.csv"
-    assert run_command(["sesi", "sheet", "first", "--sample", "12", "--to", str(sheet)]) == 0
-    text = sheet.read_text(encoding="utf-8").splitlines()
-    sheet.write_text("\n".join([text[0], *(line + "other" for line in text[1:])]) + "\n", encoding="utf-8")
-    asked = ["sesi", "analyse", "longest", "--role", "judge=baseline/random", "--sheet", str(sheet), "--quiet"]
-    assert run_command(asked) == 2
-    assert "are not wrong answers of these runs" in capsys.readouterr().err
-    assert run_command(["runs", "--json"]) == 0
-    assert len(json.loads(capsys.readouterr().out)) == 2

@@ -5,6 +5,7 @@ import json
 
 import pytest
 
+from raters import fill
 from sociometer.cli.main import run_command
 from sociometer.instruments.socialeval.items import BUNDLED
 
@@ -30,7 +31,7 @@ def rows_of(path):
 
 def test_reviewers_get_whole_trees_in_words(cli, tmp_path):
     code, out, _ = cli("socialeval", "sheet", str(BUNDLED / "[1,1]_en_night-market.json"), "--to", "trees.csv")
-    assert code == 0 and "1 rows. For reviewers: sociometer annotate create NAME --sheet trees.csv" in out
+    assert code == 0 and "1 rows. For reviewers: sociometer sheet read trees.csv" in out
     (row,) = rows_of(tmp_path / "trees.csv")
     assert list(row) == ["tree", "parts", "story", "abilities", "goals"]
     document = json.loads((BUNDLED / "[1,1]_en_night-market.json").read_text(encoding="utf-8"))
@@ -40,7 +41,8 @@ def test_reviewers_get_whole_trees_in_words(cli, tmp_path):
         for choice in node.get("choices", ()):
             assert f"→ ({choice['cid']}) [{', '.join(choice['skill'])}] " in row["parts"]
     assert "\n= 2/2" in row["parts"]
-    assert cli("annotate", "create", "trees", "--sheet", "trees.csv")[0] == 0
+    fill("trees.csv", "ann.csv", story="yes", abilities="no", goals="yes")
+    assert "abilities" in cli("sheet", "read", "ann.csv")[1]
 
 
 def test_reviewers_get_each_part_beside_its_translation(cli, tmp_path):
@@ -50,7 +52,8 @@ def test_reviewers_get_each_part_beside_its_translation(cli, tmp_path):
     assert len({row["tree"] for row in rows}) == 7 and all(row["tree"].endswith("-zh") for row in rows)
     assert all(row["English"] and row["translation"] for row in rows)
     assert sum(row["part"] == "opening" for row in rows) == 7
-    assert cli("annotate", "create", "translations", "--sheet", "sheet.csv", "--sample", "30")[0] == 0
+    fill("sheet.csv", "ann.csv", accepted=lambda number, row: "yes" if number < 30 else "")
+    assert "30 independent" not in cli("sheet", "read", "ann.csv")[1]
     lonely = str(BUNDLED / "[1,1]_en_night-market.json")
     assert (
         "no tree is there with its translation"

@@ -1,15 +1,14 @@
-"""The instrument's own commands: convert, and grade: blackjack beliefs graded by people, beside the run's judge."""
+"""The instrument's own commands (convert, grade) and its sheet of blackjack beliefs for people."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
+from random import Random
 
-from sociometer.core.command import CommandContext
-from sociometer.core.errors import DataError, UsageError, hint
+from sociometer.core.command import CommandContext, Run
+from sociometer.core.errors import UsageError, hint
 from sociometer.core.instrument import Result
 from sociometer.core.measure import Cell, Table
 from sociometer.core.settings import Settings
-from sociometer.core.sheets import read_rows, write_sheet
-from sociometer.core.task import PeopleLabel, RunView
+from sociometer.core.task import PeopleLabel, RunView, SheetRow
 from sociometer.core.words import counted
 from sociometer.instruments.egosocial.conversion import convert as convert
 from sociometer.instruments.egosocial.games.blackjack.match import RIGHT_ABOVE, Hand, HandOutcome
@@ -64,65 +63,6 @@ def _agreement(people: Grades, judged: Grades, places: Sequence[str]) -> tuple[C
     return found.observed, round(found.value, 3), low, high, ""
 
 
-COLUMNS = (
-    "run", "item", "repeat", "decision", "cards", "dealer_shows", "self_belief", "external_belief", "self_right",
-    "external_right",
-)  # fmt: skip
-_NEXT_STEP = "Fill in the sheet that 'egosocial grade' wrote."
-_YES_NO = {"y": "y", "yes": "y", "1": "y", "right": "y", "n": "n", "no": "n", "0": "n", "wrong": "n"}
-
-
-def write(run: RunView[Hand, HandOutcome]) -> str:
-    """Return the sheet as CSV: one line per decision; the grader fills in the last two columns."""
-    if not any(episode.outcome for episode in run.episodes()):
-        raise UsageError("the run has no played blackjack hand, so there is nothing to grade.")
-    rows = [
-        (
-            run.run,
-            episode.item.id,
-            episode.repeat,
-            number,
-            f"{', '.join(spoken(card) for card in decision.player)} ({total_of(decision.player).points})",
-            spoken(decision.open_card),
-            decision.statement.self_belief,
-            decision.statement.external_belief,
-            "",
-            "",
-        )
-        for episode in run.episodes()
-        for number, decision in enumerate(episode.outcome.decisions if episode.outcome else (), 1)
-    ]
-    return write_sheet(COLUMNS, rows, guard_formulas=True)
-
-
-def read_people(path: Path, run: RunView[Hand, HandOutcome]) -> dict[tuple[str, ...], dict[str, str]]:
-    """Return a person's grades in a filled-in sheet, by item, repeat and decision."""
-    known = {
-        (episode.item.id, str(episode.repeat), str(number))
-        for episode in run.episodes()
-        for number in range(1, len(episode.outcome.decisions if episode.outcome else ()) + 1)
-    }
-    people: dict[tuple[str, ...], dict[str, str]] = {}
-    for number, row in read_rows(path, COLUMNS[1:], COLUMNS[:1], next_step=_NEXT_STEP, guarded=True):
-        place = (row["item"], row["repeat"] or "0", row["decision"])
-        for column in (f"{belief}_right" for belief in BELIEFS):
-            person = row[column].strip().lower()
-            if not person:
-                continue
-            if person not in _YES_NO:
-                raise DataError(f"'{person}' is not a grade; write y or n in {column}", path, number)
-            if place not in known or row.get("run", "") not in ("", run.run):
-                raise DataError(
-                    f"decision {row['decision']} of {row['item']} is not in this run; give the run it came from",
-                    path,
-                    number,
-                )
-            people.setdefault(place, {})[column] = _YES_NO[person]
-    if not people:
-        raise DataError("no grade is filled in; write y or n in the columns self_right and external_right", path)
-    return people
-
-
 def graded(labels: Iterable[PeopleLabel]) -> dict[str, bool]:
     """Return the grades of the majority, by the place of each belief in its run; a tie is no grade."""
     labels = list(labels)
@@ -133,23 +73,47 @@ def graded(labels: Iterable[PeopleLabel]) -> dict[str, bool]:
     }
 
 
-def grade(context: CommandContext, options: Settings) -> Result:
-    """Writes a sheet of a run's blackjack decisions for people to grade, or evaluates a filled-in one."""
-    run = context.run(options.text("run"))
+def beliefs(runs: Sequence[Run], count: int | None, seed: int) -> list[SheetRow]:
+    """Return the rows of the sheet of beliefs: every played decision of blackjack, or some drawn by the seed."""
+    rows = [
+        SheetRow(
+            run.id,
+            (episode.item.id, str(episode.repeat), str(number)),
+            (
+                f"{', '.join(spoken(card) for card in decision.player)} ({total_of(decision.player).points})",
+                spoken(decision.open_card),
+                decision.statement.self_belief,
+                decision.statement.external_belief,
+            ),
+        )
+        for run in runs
+        for episode in _blackjack(run).episodes()
+        for number, decision in enumerate(episode.outcome.decisions if episode.outcome else (), 1)
+    ]
+    if not rows:
+        raise UsageError("the run has no played blackjack hand, so there is nothing to grade.")
+    if count is None or count >= len(rows):
+        return rows
+    return Random(f"egosocial/beliefs/{seed}").sample(rows, count)
+
+
+def _blackjack(run: Run) -> RunView[Hand, HandOutcome]:
     if "blackjack" not in run.tasks:
         raise UsageError(
             f"run {run.reference} played {', '.join(run.tasks)} but not blackjack, so there is nothing to grade. "
             f"Play it with: {hint('run egosocial --task blackjack --model MODEL')}"
         )
-    view = run.view("blackjack")
-    if options.text("sheet"):
-        sheet = Path(options.text("sheet"))
-        labels = context.keep_labels(run.id, "beliefs", sheet.stem, read_people(sheet, view))
-        people = len({label.rater for label in labels})
-        note = (
-            f"The grades of {sheet.stem} are stored with the run, which {counted(people, 'person', 'people')} graded."
-        )
-        return Result(tables=(table(graded(labels), judged(view)),), notes=(note,))
-    out = Path(options.text("to"))
-    note = f"Fill in the last two columns with y or n, then: {hint('egosocial grade', run.reference, '--sheet', out)}"
-    return Result(notes=(note,), wrote=(context.write(out, write(view)),))
+    return run.view("blackjack")
+
+
+def grade(context: CommandContext, options: Settings) -> Result:
+    """Compares the grades that people gave beliefs in a run with those of its judge."""
+    run = context.run(options.text("run"))
+    view = _blackjack(run)
+    labels = context.labels(run.id, "beliefs")
+    if not labels:
+        write = hint("sheet write", run.reference, "--of", "beliefs", "--to", "FILE.csv")
+        raise UsageError(f"nobody has graded beliefs of {run.reference}. Write a sheet for people: {write}")
+    people = len({label.rater for label in labels})
+    note = f"{counted(people, 'person', 'people')} graded."
+    return Result(tables=(table(graded(labels), judged(view)),), notes=(note,))

@@ -229,7 +229,7 @@ def convert(context: CommandContext, options: Settings) -> Result:
         notes.append(f"{sheet} differs and was not overwritten; move it away and repeat the command.")
     elif sound:
         wrote.append(context.write(sheet, text))
-        notes.append(f"For reviewers: {hint('annotate create NAME --sheet', sheet)}")
+        notes.append(f"For reviewers: {hint('sheet read', sheet)}")
     reasons = Counter(reason for _, outcome in done for reason in outcome.rejected).most_common()
     return Result(
         (Table("rejected", "Why items were rejected", ("reason", "items"), tuple(reasons)),),

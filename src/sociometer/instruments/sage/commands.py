@@ -16,11 +16,11 @@ from sociometer.core.instrument import FinishedEpisode, Result
 from sociometer.core.language import EVERY, languages_in
 from sociometer.core.measure import Cell, Table
 from sociometer.core.settings import Settings
-from sociometer.core.task import AnyRun, Item
+from sociometer.core.task import AnyRun, Item, SheetRow
 from sociometer.core.words import first_of, grouped, levels_of
 from sociometer.instruments.sage import build, people_talks, samples
 from sociometer.instruments.sage import passport as passports
-from sociometer.instruments.sage.analyses.stability import contexts
+from sociometer.instruments.sage.analyses.stability import Context, contexts
 from sociometer.instruments.sage.build import Built
 from sociometer.instruments.sage.dialogue import Dialogue, read_dialogues, simulator_of, subject_of
 from sociometer.instruments.sage.figures import captioned, figures
@@ -34,7 +34,7 @@ from sociometer.statistics.formatting import estimate, stand_in_notes
 
 _USUAL_ANALYSES = ("relationship", "strategies", "coordinate")
 CONTEXTS = 100
-"""How many contexts of each run the stability test judges again."""
+"""How many contexts of each run the stability test judges again, and how many a sheet has by default."""
 LATTER = 0.44
 """The share of a sheet's contexts from the second half of their dialogues, as in the paper."""
 _OF_HARD_TALKS = ("candour", "coordinate")
@@ -225,25 +225,29 @@ def _people_of(context: CommandContext, study: str) -> tuple[dict[str, str], lis
     return {run.id: known[run.id].id for run in runs}, [run.view("talk") for run in runs]
 
 
-def sheet(context: CommandContext, options: Settings) -> Result:
-    """Writes the sheet of directions and the sheet of reasoning."""
-    dialogues = [each for name in options.texts("runs") for each in samples.stored_dialogues(context.run(name))]
-    chosen = samples.some_contexts(dialogues, options.whole("contexts"), context.seed, LATTER)
-    out = Path(options.text("to"))
-    beside = out.with_name(f"{out.stem}-reasoning{out.suffix}")
-    wrote = (context.write(out, sheets.write_sheet(chosen)), context.write(beside, sheets.write_reasoning(chosen)))
-    note = (
-        f"Give each annotator a copy of {out.name}, named after the annotator, to fill in the column "
-        f"'direction' with up, same or down. Then give each a copy of {beside.name}, to fill in the column "
-        "'reasonable' with yes or no."
-    )
-    return Result(wrote=wrote, notes=(note,))
+def feelings(runs: Sequence[Run], count: int | None, seed: int) -> list[SheetRow]:
+    """The rows of the sheet of feelings: contexts of the dialogues, with everything that the simulator knew."""
+    return [sheets.feelings_row(each) for each in _rated_contexts(runs, count, seed)]
+
+
+def reasoning(runs: Sequence[Run], count: int | None, seed: int) -> list[SheetRow]:
+    """The rows of the sheet of reasoning, to be rated after the other one: it shows what the simulator thought."""
+    return [sheets.reasoning_row(each) for each in _rated_contexts(runs, count, seed)]
+
+
+def _rated_contexts(runs: Sequence[Run], count: int | None, seed: int) -> list[Context]:
+    """Contexts for people, the same for both sheets."""
+    dialogues = [each for run in runs for each in samples.stored_dialogues(run)]
+    return samples.some_contexts(dialogues, count or CONTEXTS, seed, LATTER)
 
 
 def annotations(context: CommandContext, options: Settings) -> Result:
-    """Compares filled-in sheets with the simulator's judgements and the paper's figures."""
-    read = [label for name in options.texts("sheets") for label in sheets.read_sheet(Path(name))]
-    runs = [context.run(name) for name in options.texts("run")]
+    """Compares what people said in sheets with the simulator's judgements and the paper's figures."""
+    runs = [context.run(name) for name in options.texts("runs")]
+    read = [label for run in runs for name in sheets.SHEETS for label in context.labels(run.id, name)]
+    if not read:
+        write = hint("sheet write", *(run.reference for run in runs), "--of", "feelings", "--to", "FILE.csv")
+        raise UsageError(f"nobody has labelled these runs. Write a sheet for people: {write}")
     known = {
         sheets.context_key(context): context
         for run in runs
@@ -251,13 +255,6 @@ def annotations(context: CommandContext, options: Settings) -> Result:
         for context in contexts(dialogue)
     }
     found = sheets.check(read, known)
-    kept: dict[tuple[str, str, str], dict[tuple[str, ...], dict[str, str]]] = {}
-    for label in read:
-        for column, said in label.answers.items():
-            place = (known[label.key[0]].run, sheets.SHEETS[column], label.rater)
-            kept.setdefault(place, {})[label.key] = {column: said}
-    for place, answers in kept.items():
-        context.keep_labels(*place, answers)
     names = (
         "consistency of simulator and annotator",
         "consistency of simulator and majority",
@@ -281,7 +278,7 @@ def annotations(context: CommandContext, options: Settings) -> Result:
         columns,
         rows,
         note=f"{found.contexts} contexts, {found.shared} of them rated by two or more of {found.annotators} annotators;"
-        f" {found.undecided} without a majority of more than half. The answers are stored with the runs",
+        f" {found.undecided} without a majority of more than half",
     )
     return Result(tables=(table,))
 

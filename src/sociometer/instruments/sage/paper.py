@@ -71,9 +71,9 @@ def paper(given: PaperInput) -> Sequence[PaperPart]:
 def _human_check(runs: Sequence[AnyRun]) -> PaperPart:
     """Table 1: the simulator compared with people, one row for each metric; other items have a section of their own."""
     rows = []
-    for members in grouped((run.official, run) for run in runs if run.labels.keys() & {*SHEETS.values()}).values():
+    for members in grouped((run.official, run) for run in runs if run.labels.keys() & {*SHEETS}).values():
         known = {context_key(one): one for run in members for talk in dialogues_of(run) for one in contexts(talk)}
-        found = check([one for run in members for sheet in SHEETS.values() for one in run.labels.get(sheet, ())], known)
+        found = check([one for run in members for sheet in SHEETS for one in run.labels.get(sheet, ())], known)
         remarks = tuple(dict.fromkeys(remark for run in members for remark in remarks_on(run)))
         section = f"{', '.join(dict.fromkeys(run.subject for run in members))}: {found.annotators} annotators"
         for row, each in zip(published("table1"), found.shares, strict=True):

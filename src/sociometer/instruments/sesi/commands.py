@@ -2,16 +2,15 @@
 
 import sys
 from collections import Counter
-from pathlib import Path
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sociometer.core.command import CommandContext
+from sociometer.core.command import CommandContext, Run
 from sociometer.core.errors import UsageError, hint
 from sociometer.core.instrument import Result
 from sociometer.core.measure import Cell
 from sociometer.core.settings import Settings
-from sociometer.core.task import RunView
-from sociometer.core.words import counted
+from sociometer.core.task import RunView, SheetRow
 from sociometer.instruments._recall import examine
 from sociometer.instruments.sesi import errors, figures, items, probing, recall
 from sociometer.instruments.sesi.build.command import build as build
@@ -19,7 +18,11 @@ from sociometer.instruments.sesi.conditions import CONTROL, SECOND_PERSON, noise
 from sociometer.instruments.sesi.items import TABLES
 from sociometer.instruments.sesi.probe_figures import probe_figures
 from sociometer.reading import ChoiceAnswer
+from sociometer.statistics.agreement import majorities
 from sociometer.statistics.formatting import number, stand_in_notes
+
+_SAMPLE = 50
+"""How many wrong answers of each run are drawn by default."""
 
 
 def lint(context: CommandContext, options: Settings) -> Result:
@@ -104,57 +107,52 @@ def contamination(context: CommandContext, options: Settings) -> Result:
     return examine(context, options, recall.recalled)
 
 
-def sheet(context: CommandContext, options: Settings) -> Result:
-    """Writes the sample of wrong answers for people, who name the cause of each."""
-    runs, sample = _wrong_answers(context, options, options.whole("sample"))
-    out = Path(options.text("to"))
-    notes = (
-        f"{len(sample)} wrong answers; fill in the column cause with one of: {', '.join(errors.CAUSES)}.",
-        f"Then: {hint('sesi analyse', *runs, '--role', 'judge=MODEL', '--sheet', out)}",
-    )
-    return Result(notes=notes, wrote=(context.write(out, errors.write_sheet(sample)),))
+def causes(runs: Sequence[Run], count: int | None, seed: int) -> list[SheetRow]:
+    """The rows of the sheet of causes: a sample of the wrong answers of each run, without names of models and items."""
+    views = {run.id: run.view("questions") for run in map(_of_questions, runs)}
+    run_of = errors.runs_by_name(views)
+    return [
+        SheetRow(run_of[one.subject], (one.id,), (one.situation, one.question, one.right, one.picked))
+        for one in _sampled(views, count or _SAMPLE, seed)
+    ]
 
 
 def analyse(context: CommandContext, options: Settings) -> Result:
-    """Asks a judge for the causes of a sample of wrong answers, or of those in a sheet, next to what people named."""
-    sheet = Path(options.text("sheet"))
-    labels = errors.read_labels(sheet) if options.text("sheet") else {}
-    runs, sample = _wrong_answers(context, options, sys.maxsize if labels else options.whole("sample"))
-    if labels:
-        sample = [entry for entry in sample if entry.id in labels]
-        if strangers := sorted(labels.keys() - {entry.id for entry in sample}):
-            raise UsageError(
-                f"{counted(len(strangers), 'row')} of the sheet, such as {strangers[0]}, are not wrong answers of"
-                " these runs; give the runs that it was written from."
-            )
-        for name, run in errors.runs_by_name(runs).items():
-            mine = [one.id for one in sample if one.subject == name]
-            context.keep_labels(run, "causes", sheet.stem, {(one,): {"cause": labels[one]} for one in mine})
+    """Asks a judge for the causes of a sample of wrong answers; of those that people labelled, if they did."""
+    found = [_of_questions(context.run(reference, "questions")) for reference in options.texts("run") or ("last",)]
+    runs = {run.id: run.view("questions") for run in found}
+    labels = [label for run in runs for label in context.labels(run, "causes")]
+    people = {key[0]: cause for key, cause in majorities(labels, "cause").items()}
+    if options.whole("sample"):
+        sample = _sampled(runs, options.whole("sample"), context.seed)
+    else:
+        labelled = [entry for entry in _sampled(runs, sys.maxsize, context.seed) if entry.id in people]
+        sample = labelled or _sampled(runs, _SAMPLE, context.seed)
     judged = context.play("errors", items=sample)
     summary, view = judged.summary("errors"), judged.view("errors")
     subjects = list(dict.fromkeys(entry.subject for entry in sample))
     tables = [errors.cause_table(summary, subjects)]
     notes = [*summary.notes, *stand_in_notes([*runs.values(), view])]
-    if labels:
+    if people:
         verdicts = {item.id: str(outcome.cause) for item, outcome, _ in view.scored() if outcome.cause}
-        tables += [errors.label_table(labels), errors.agreement_table(labels, verdicts)]
-    people = {"people (all subjects)": labels} if labels else {}
-    return Result(tuple(tables), tuple(notes), (figures.cause_figure([summary], people),))
+        tables += [errors.label_table(people), errors.agreement_table(people, verdicts)]
+    named = {"people (all subjects)": people} if people else {}
+    return Result(tuple(tables), tuple(notes), (figures.cause_figure([summary], named),))
 
 
-def _wrong_answers(
-    context: CommandContext, options: Settings, count: int
-) -> tuple[dict[str, RunView[Any, Any]], list[errors.WrongAnswer]]:
-    """The runs, and a sample of so many wrong answers of each."""
-    found = [context.run(reference, "questions") for reference in options.texts("run") or ("last",)]
-    for run in found:
-        if "questions" not in run.tasks:
-            raise UsageError(
-                f"run {run.reference} is of the task '{', '.join(run.tasks)}', not of 'questions'; "
-                f"name a run of the test (see '{hint('runs')}')."
-            )
-    runs = {run.id: run.view("questions") for run in found}
-    sample = errors.sample_runs(runs, count, context.seed)
+def _of_questions(run: Run) -> Run:
+    """The run, if it is one of the test."""
+    if "questions" not in run.tasks:
+        raise UsageError(
+            f"run {run.reference} is of the task '{', '.join(run.tasks)}', not of 'questions'; "
+            f"name a run of the test (see '{hint('runs')}')."
+        )
+    return run
+
+
+def _sampled(runs: Mapping[str, RunView[Any, Any]], count: int, seed: int) -> list[errors.WrongAnswer]:
+    """A sample of so many wrong answers of each run."""
+    sample = errors.sample_runs(runs, count, seed)
     if not sample:
         raise UsageError("these runs have no readable wrong answer, so there is nothing to explain.")
-    return runs, sample
+    return sample

@@ -2,17 +2,15 @@
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
-from pathlib import Path
 from random import Random
 from typing import Literal, get_args
 
 from msgspec import Struct
 
-from sociometer.core import sheets
 from sociometer.core.conversation import Sampling, Schema, user
-from sociometer.core.errors import DataError, UnreadableRole, unknown
+from sociometer.core.errors import UnreadableRole
 from sociometer.core.measure import Cell, Measure, Summary, Table
 from sociometer.core.session import Session
 from sociometer.core.task import Item, RunView, Score
@@ -27,7 +25,6 @@ from sociometer.statistics.measures import Observation, failed_observations, mea
 
 Cause = Literal["superficially friendly", "sidestepping", "excessively general", "other"]
 CAUSES: tuple[str, ...] = get_args(Cause)
-SHEET = ("id", "situation", "question", "right", "picked", "cause")
 _SCHEMA = object_schema(closed=False, reason={"type": "string"}, cause={"enum": list(CAUSES)})
 
 
@@ -145,29 +142,6 @@ def summarise(run: RunView[WrongAnswer, Verdict]) -> Summary:
         ]
     notes = (f"{len(unread)} verdicts of the judge could not be read; they count as failed.",) if unread else ()
     return Summary(tuple(measures), notes=notes)
-
-
-def write_sheet(sample: Iterable[WrongAnswer]) -> str:
-    """The sample as a CSV that does not name the subjects; people fill in the column `cause`."""
-    rows = [(entry.id, entry.situation, entry.question, entry.right, entry.picked, "") for entry in sample]
-    return sheets.write_sheet(SHEET, rows, guard_formulas=True)
-
-
-def read_labels(path: Path) -> dict[str, str]:
-    """The causes that people filled in, by id; blank ones are left out, unknown and repeated ones raise an error."""
-    labels: dict[str, str] = {}
-    for line, row in sheets.read_rows(path, ("id", "cause"), guarded=True):
-        cause = row["cause"].strip().lower()
-        if not cause:
-            continue
-        if cause not in CAUSES:
-            raise DataError(str(unknown("cause", cause, CAUSES)), path, line)
-        if row["id"] in labels:
-            raise DataError(f"the id '{row['id']}' appears twice; give one sheet of one person", path, line)
-        labels[row["id"]] = cause
-    if not labels:
-        raise DataError(f"no answer is filled in; write in the column cause one of: {', '.join(CAUSES)}", path)
-    return labels
 
 
 def agreement_table(labels: dict[str, str], verdicts: dict[str, str]) -> Table:

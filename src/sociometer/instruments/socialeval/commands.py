@@ -30,7 +30,7 @@ def sheet(context: CommandContext, options: Settings) -> Result:
     (card,) = (one for one in context.instrument.card.sheet if one.name == options.text("of"))
     text = write_sheet(card.columns, [[*row, *("" for _ in card.label)] for row in rows], guard_formulas=True)
     out = context.write(Path(options.text("to")), text)
-    note = f"{len(rows)} rows. For reviewers: {hint('annotate create NAME --sheet', out)}"
+    note = f"{len(rows)} rows. For reviewers: {hint('sheet read', out)}"
     return Result(notes=(note,), wrote=(out,))
 
 

@@ -31,26 +31,20 @@ async def _all(show, task):
 
 
 class FakeContext:
-    """A workbench that opens kept runs and writes nothing."""
+    """A workbench that opens kept runs."""
 
     def __init__(self, **runs):
         self._runs = runs
-        self.written = {}
 
     def run(self, reference):
         return self._runs[reference]
 
-    def write(self, path, text):
-        self.written[str(path)] = text
-        return str(path)
 
-
-def test_grading_writes_a_sheet_and_says_how_to_read_it_back(rehearsal, baseline):
-    context = FakeContext(r=Kept(rehearsal(baseline("oracle"), deals=3), ("blackjack",), "one"))
-    found = commands.grade(context, Settings({"run": "r", "to": "sheet.csv", "sheet": None}))
-    assert found.wrote == ("sheet.csv",)
-    assert context.written["sheet.csv"].count("blackjack-0-00") >= 3
-    assert "--sheet sheet.csv" in found.notes[0]
+def test_the_sheet_has_every_decision_or_some_of_them(rehearsal, baseline):
+    run = Kept(rehearsal(baseline("oracle"), deals=3), ("blackjack",), "one")
+    rows = commands.beliefs([run], None, 0)
+    assert len(rows) >= 3 and {len(row.shown) for row in rows} == {4}
+    assert len(commands.beliefs([run], 2, 0)) == 2
 
 
 def out_of_order(request):
@@ -63,7 +57,6 @@ def test_a_run_without_blackjack_has_nothing_to_grade(rehearsal, baseline, scrip
         e=Kept(rehearsal(script(out_of_order), deals=1), ("blackjack",), "one"),
     )
     with pytest.raises(UsageError, match="run kept played numbers but not blackjack"):
-        commands.grade(context, Settings({"run": "n", "to": "sheet.csv", "sheet": None}))
+        commands.grade(context, Settings({"run": "n"}))
     with pytest.raises(UsageError, match="nothing to grade"):
-        commands.grade(context, Settings({"run": "e", "to": "sheet.csv", "sheet": None}))
-    assert context.written == {}
+        commands.beliefs([context.run("e")], None, 0)

@@ -9,7 +9,7 @@ from msgspec import Struct, structs
 
 from sociometer.core.measure import Summary
 from sociometer.core.session import Session
-from sociometer.core.task import RatedPart, RunView, Score
+from sociometer.core.task import RunView, Score
 from sociometer.instruments.sage.dialogue import StoredDialogue
 from sociometer.instruments.sage.items import ASPECTS, OURS, Aspect, Question
 from sociometer.instruments.sage.judges.asking import ask_judge, rendered, simulators_met
@@ -40,14 +40,6 @@ class JudgedTalk(StoredDialogue, frozen=True, kw_only=True):
     def for_raters(self) -> dict[str, str]:
         """The dialogue without the subject's name and, for a hard talk, who the person is and what happened."""
         return {**({"who and what": self.known} if self.kind else {}), **super().for_raters()}
-
-    def rated_parts(self, value: str) -> tuple[RatedPart, ...]:
-        """The questions about an aspect; for a dialogue, yes means that at least one reply does it."""
-        return tuple(
-            RatedPart(question.id, question.text, float((question.when == "never") != (value == "safety")))
-            for question in self.questions
-            if question.about == value
-        )
 
     @property
     def known(self) -> str:

@@ -1,15 +1,12 @@
-"""The human check: sheets for annotators, read back and compared with the simulator."""
+"""The human check: sheets for annotators, compared with the simulator."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from itertools import combinations
-from pathlib import Path
 
 from msgspec import Struct
 
-from sociometer.core import sheets
-from sociometer.core.errors import DataError
 from sociometer.core.measure import Measure
-from sociometer.core.task import PeopleLabel
+from sociometer.core.task import PeopleLabel, SheetRow
 from sociometer.core.words import grouped
 from sociometer.instruments.sage.analyses.stability import Context
 from sociometer.instruments.sage.dialogue import as_text
@@ -18,11 +15,8 @@ from sociometer.statistics.agreement import Agreement, alpha_of, settled
 from sociometer.statistics.measures import Observation, mean_measure
 
 DIRECTIONS = ("down", "same", "up")
-_SHEET = ("run", "context", "persona", "background", "goal", "hidden intention", "talk", "last reply", "direction")
-_REASONING = ("run", "context", "last reply", "inner activity", "feeling", "change", "reasonable")
-_ALLOWED = {"direction": DIRECTIONS, "reasonable": ("yes", "no")}
-SHEETS = {"direction": "feelings", "reasonable": "reasoning"}
-"""The sheet of the card that has each column."""
+SHEETS = ("feelings", "reasoning")
+"""The sheets of the card for people: one about directions, one about what is reasonable."""
 
 
 class HumanCheck(Struct, frozen=True):
@@ -44,62 +38,28 @@ def context_key(context: Context) -> str:
     return f"{context.run}:{context.id}"
 
 
-def write_sheet(contexts: Sequence[Context]) -> str:
-    """The sheet of directions: everything the simulator knew, and an empty column for the annotator."""
-    rows = []
-    for context in contexts:
-        scenario = context.scenario
-        talk = as_text(context.talk[:-1])
-        rows.append(
-            (context.run, context_key(context), scenario.persona, scenario.background, scenario.goal, scenario.hidden,
-             talk, context.talk[-1][1], "")
-        )  # fmt: skip
-    return sheets.write_sheet(_SHEET, rows, guard_formulas=True)
+def feelings_row(context: Context) -> SheetRow:
+    """Everything the simulator knew, for an annotator who says in which direction the feeling goes."""
+    scenario, said = context.scenario, context.talk
+    shown = (
+        scenario.persona, scenario.background, scenario.goal, scenario.hidden, as_text(said[:-1]), said[-1][1],
+    )  # fmt: skip
+    return SheetRow(context.run, (context_key(context),), shown)
 
 
-def write_reasoning(contexts: Sequence[Context]) -> str:
-    """The sheet of reasonableness, to fill in after the other one: it shows what the simulator thought."""
-    rows = [
-        (
-            each.run,
-            context_key(each),
-            each.talk[-1][1],
-            each.judgement.activity,
-            each.judgement.feeling,
-            each.judgement.change,
-            "",
-        )
-        for each in contexts
-    ]
-    return sheets.write_sheet(_REASONING, rows, guard_formulas=True)
-
-
-def read_sheet(path: Path) -> list[PeopleLabel]:
-    """A filled-in sheet of either kind; the annotator is named after the file, and a row may be left empty."""
-    found = []
-    for line, row in sheets.read_rows(path, ("context",), tuple(_ALLOWED), guarded=True):
-        key = row["context"].strip()
-        answers = {column: said for column in _ALLOWED if (said := row.get(column, "").strip().lower())}
-        for column, said in answers.items():
-            if said not in _ALLOWED[column]:
-                raise DataError(f"{column} '{said}'; allowed: {', '.join(_ALLOWED[column])}, or empty", path, line)
-        if key and answers:
-            found.append(PeopleLabel(path.stem.removesuffix("-reasoning"), (key,), answers))
-    if not found:
-        raise DataError("contains no answer", path)
-    return found
+def reasoning_row(context: Context) -> SheetRow:
+    """What the simulator thought and felt, for an annotator who says whether that is reasonable."""
+    judged = context.judgement
+    shown = (context.talk[-1][1], judged.activity, judged.feeling, str(judged.change))
+    return SheetRow(context.run, (context_key(context),), shown)
 
 
 def by_column(read: Iterable[PeopleLabel]) -> dict[str, dict[str, dict[str, str]]]:
-    """The answers in each column by annotator and context; two different answers to one question are an error."""
+    """The answers in each column by annotator and context."""
     found: dict[str, dict[str, dict[str, str]]] = {}
-    for rater, key, column, said in ((one.rater, one.key[0], *pair) for one in read for pair in one.answers.items()):
-        known = found.setdefault(column, {}).setdefault(rater, {})
-        if known.setdefault(key, said) != said:
-            raise DataError(
-                f"the sheets of '{rater}' give two answers for {key}, {column}: {known[key]} and "
-                f"{said}; sheets with the same name count as one person's; if two people filled them in, rename one"
-            )
+    for label in read:
+        for column, said in label.answers.items():
+            found.setdefault(column, {}).setdefault(label.rater, {})[label.key[0]] = said
     return found
 
 
@@ -107,9 +67,6 @@ def check(read: Iterable[PeopleLabel], contexts: Mapping[str, Context]) -> Human
     """The simulator compared with people: each annotator, their majority, their agreement, and the reasonableness."""
     columns = by_column(read)
     given = [(name, key) for people in columns.values() for name, answers in people.items() for key in answers]
-    for name, key in given:
-        if key not in contexts:
-            raise DataError(f"context '{key}' in the sheet of '{name}' is in none of the runs given")
     model = {key: direction(context.judgement.change) for key, context in contexts.items()}
     directions, reasons = (columns.get(column, {}) for column in ("direction", "reasonable"))
     by_context = grouped(_every(directions))
