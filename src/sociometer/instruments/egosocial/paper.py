@@ -106,7 +106,7 @@ def _table(given: PaperInput, label: str) -> PaperPart:
     lacking = sorted(tasks - {run.task for run in runs})
     remarks = [f"{column.heading}: {column.different}" for column in columns if column.different]
     play = f"Not played: {', '.join(lacking)}. Play: {hint('run egosocial --official --model MODEL --task TASK')}"
-    grade = f"To grade the beliefs of blackjack: {hint('egosocial grade RUN')}"
+    grade = f"To grade the beliefs of blackjack: {hint('sheet write RUN --of beliefs --to FILE')}"
     missing = [play] * bool(lacking) + [grade] * any(_UNGRADED in row.why_empty for row in rows)
     legend = " ".join(f"{OURS} {column.heading}: {column.ours}." for column in columns if column.ours)
     table = PaperTable((PaperColumn("Methods"), *(one.head for one in columns)), tuple(rows), legend)

@@ -135,7 +135,7 @@ def test_the_summary_says_where_the_deals_came_from(official_show, rehearsal, ba
     assert summary.find("accuracy") is None
     assert summary.notes == (
         "Beliefs in sentences are stored and not graded. Add --role judge=MODEL, or let people grade them: 'sociometer"
-        " egosocial grade RUN --to FILE'.",
+        " sheet write RUN --of beliefs --to FILE'.",
         "Deals: 1 from the official file.",
     )
     assert summary.measure("best_action").value is None
