@@ -8,20 +8,41 @@ from pathlib import Path
 import pytest
 
 from sociometer.core.errors import DataError
-from sociometer.instruments.sage.judges import sheets
-from sociometer.instruments.sesi import errors, items
+from sociometer.core.sheets import write_sheet
+from sociometer.instruments import cards
+from sociometer.instruments.sesi import items
 from sociometer.instruments.sesi.build.review import read_decisions
+from sociometer.reporting.sheets import read_filled
 from sociometer.statistics.model_kinds import read_properties
+from sociometer.store.labels import LabelQuestion, LabelSheet, Unit
+
+
+class Drawn:
+    """A label book with one sheet."""
+
+    def sheet_with(self, unit):
+        asked = (LabelQuestion("direction", "Which?", ("up", "same", "down")),)
+        return LabelSheet("k", "Feelings", asked) if unit.startswith("k-") else None
+
+    def units(self, name):
+        return {f"{name}-{number:03}": Unit(f"{name}-{number:03}", {}, {}) for number in range(1, 3)}
+
 
 READERS = {
     "models": (read_properties, "model,size_billion,launched,sft\na,7,2023-03-14,yes\nb,,,no\n"),
-    "causes": (errors.read_labels, "id,picked,cause\n1,p,Other\n2,p,sidestepping\n"),
     "decisions": (read_decisions, "id,decision,note\n1,keep,\n2,,\n3,Wrong ability,x\n"),
     "official items": (
         lambda path: list(items.read_official(path)),
         f'{",".join(items.COLUMNS)}\n1,Empathy,"s, t\nu",q,a,b,c,d,0\n1,Influence,s,q,a,b,c,d,3\n',
     ),
-    "directions": (sheets.read_sheet, 'context,talk,direction\nr:1,"a\nb",up\nr:2,x,same\n'),
+    "labels": (
+        lambda path: read_filled(path, "ann", Drawn(), {}),
+        'unit,talk,direction\nk-001,"a\nb",up\nk-002,x,Same\n',
+    ),
+    "reviews": (
+        lambda path: read_filled(path, "ann", None, cards()),
+        "tree,part,English,translation,accepted\nt,1,a,b,yes\nt,2,a,b,\n",
+    ),
 }
 
 
@@ -89,8 +110,6 @@ def test_a_row_that_breaks_off_is_read_or_refused_by_its_line(name, saved):
 
 
 def test_a_carriage_return_in_the_words_of_a_model_does_not_break_its_row(saved):
-    entry = errors.WrongAnswer(
-        id="m: 1", cluster="1", subject="m", situation="s", question="q", right="r", picked="one\rtwo"
-    )
-    sheet = errors.write_sheet([entry]).removesuffix("\n") + "other\n"
-    assert errors.read_labels(saved(sheet.encode())) == {"m: 1": "other"}
+    text = write_sheet(("unit", "talk", "direction"), [("k-001", "one\rtwo", "up")], guard_formulas=True)
+    (label,) = read_filled(saved(text.encode()), "ann", Drawn(), {}).labels
+    assert label.answers == {"direction": "up"}

@@ -199,14 +199,16 @@ def read_filled(path: Path, rater: str, book: LabelBook | None, cards: Mapping[s
 
     A row that was not drawn, or belongs to another draw than the first row, is an error.
     """
-    read = read_sheet(path, guarded=True)
+    of_items = [column for card in cards.values() for one in card.sheet for column in one.columns]
+    read = read_sheet(path, optional=(UNIT, *of_items), guarded=True)
     if not read.rows:
         raise DataError("the sheet has no rows", path)
     if UNIT in read.columns:
-        first = read.rows[0][1][UNIT]
-        sheet = book.sheet_with(first) if book is not None else None
+        line, first = read.rows[0]
+        sheet = book.sheet_with(first[UNIT]) if book is not None else None
         if sheet is None or book is None:
-            raise DataError(f"row '{first}' is of no sheet that '{hint('sheet write')}' drew from this store", path)
+            drew = hint("sheet write")
+            raise DataError(f"row '{first[UNIT]}' is of no sheet that '{drew}' drew from this store", path, line)
         units = book.units(sheet.name)
         keys = {line: row[UNIT] for line, row in read.rows}
     else:
