@@ -170,14 +170,14 @@ def _unread(run: StoredRun, primary: Sequence[Measure]) -> str:
 
 def _ends(run: StoredRun) -> list[str]:
     """What it means that scores are at the top or at chance, and which tests have room; nothing after a verdict."""
-    ends = {} if run.manifest.config.subject.startswith("baseline/") else ends_of(run)
+    ends = {} if run.manifest.config.subject.startswith("baseline/") else _ends_of(run)
     decided = [task for task in ends if (rule := run.stopping(task)) and rule.verdict in ("better", "worse")]
     found = {task: one for task, one in ends.items() if task not in decided}
     sure = [(end.at, f"{run.instrument}/{task}") for task, (_, end) in found.items() if end.sure and not run.people]
     return [*(said for said, _ in found.values()), *room_sentences(sure)]
 
 
-def ends_of(run: StoredRun) -> dict[str, tuple[str, End]]:
+def _ends_of(run: StoredRun) -> dict[str, tuple[str, End]]:
     """The tasks of a run whose primary measure is at an end of the test, each with a sentence about it."""
     lines = {line.task: line for line in lines_of(run)[::-1] if line.card.primary and not line.measure.group}
     ends = {task: end_of(line.card, run.summary(task), line.chance) for task, line in lines.items()}
