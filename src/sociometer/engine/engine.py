@@ -198,7 +198,7 @@ class Engine:
             study = manifest.config.resume_command(record.reference)
             raise UsageError(f"run {record.reference} belongs to a study, where people go on in the browser: {study}")
         instrument = self._load(record.instrument)
-        if why := _why_not_resumed(StoredRun(self.store, record, instrument)):
+        if why := next(iter(StoredRun(self.store, record, instrument).past.values()), ""):
             raise UsageError(
                 f"run {record.reference} cannot be resumed: it was {why}. Resume it with that version, or start a new"
                 " run, which uses the stored replies."
@@ -407,15 +407,6 @@ def _why_new(plan: ReadPlan, then: Manifest) -> tuple[str, str]:
         f"{same}{spec} may have changed, because it has no revision",
         f" So that repeating continues the run, name a revision, and another one after each change: {given}",
     )
-
-
-def _why_not_resumed(run: StoredRun) -> str:
-    """Why this version cannot continue a run of an earlier one, as the end of a sentence; empty if it can."""
-    past = next(iter(run.past.values()), "")
-    removed = next(iter(run.manifest.removed), "")
-    if past or not removed:
-        return past
-    return f"made by version {run.manifest.sociometer_version} with {removed}, which this version does not have"
 
 
 def _refuse_changes(record: RunRecord, plan: ReadPlan) -> None:

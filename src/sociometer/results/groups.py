@@ -211,6 +211,10 @@ class PeopleRun(StoredRun):
 
     def summary(self, task: str = "") -> Summary:
         """The summary of all participants; means over items have intervals over people and items."""
+        if not self.tasks:
+            why = next(iter(self.past.values()))
+            each = hint("study show", self._study.name)
+            return Summary((), notes=(f"Their answers were {why}: there is no score of all. Each person's: {each}",))
         name = self.task(task).name
         made = self.made_summary(name)
         if self._talks:

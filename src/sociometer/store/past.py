@@ -17,8 +17,6 @@ from sociometer.store.records import RunRecord
 from sociometer.store.store import Store
 from sociometer.store.texts import OtherVersion
 
-_HOW_SENT = ("--batch", "--cancel-batches")
-"""Removed options on which no number depends."""
 _ORDINARY_SETTINGS: Mapping[tuple[str, str], SettingValue] = {
     ("egosocial/generated", "tier"): ("seen",),
     ("sage/dialogue", "form"): "full",
@@ -52,7 +50,7 @@ def _why_past(store: Store, record: RunRecord, instrument: Instrument, task: str
 def _removed(record: RunRecord, card: Card, task: str) -> Iterator[str]:
     """The options, settings and roles of a run that this version does not have and its numbers depend on."""
     manifest = record.manifest
-    yield from (option for option in manifest.removed if option not in _HOW_SENT)
+    yield from manifest.removed
     if manifest.card is not None:  # of a benchmark that another tool ran
         return
     settings = {one.name: one for one in card.setting}

@@ -106,8 +106,8 @@ class _Options(Struct):
     config: dict[str, Any]
 
 
-_USUAL = {"answer": "reply"}
-"""The values with which options of version 0.3 change nothing, besides empty ones."""
+_HARMLESS = {"answer": "reply", "batch": True, "cancel_batches": True}
+"""Values of removed options on which no number depends, besides empty ones."""
 _decode_manifest = msgspec.json.Decoder(Manifest).decode
 _decode_options = msgspec.json.Decoder(_Options).decode
 
@@ -122,9 +122,9 @@ def read_manifest(body: bytes) -> Manifest:
 
 
 def _removed_options(config: dict[str, Any]) -> list[str]:
-    """Options that this version does not have, as they are typed; those with their usual value are left out."""
+    """Options that this version does not have and numbers depend on, as they are typed."""
     known = set(RunConfig.__struct_fields__)
-    given = {name: value for name, value in config.items() if value and value != _USUAL.get(name)}
+    given = {name: value for name, value in config.items() if value and value != _HARMLESS.get(name)}
     removed = [_as_typed(name, value) for name, value in given.items() if name not in known]
     until = config.get("until") or {}
     unknown = until.keys() - set(Until.__struct_fields__)
