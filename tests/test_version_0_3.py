@@ -220,6 +220,12 @@ def test_every_page_of_view_opens(kept):
                 assert page.status == 200 and '<p class="failure">Traceback' not in page.text, name
                 if task in stored.past:
                     assert "its numbers are shown as they were stored" in page.text
+            for ending in ("csv", "jsonl", "sociometer"):
+                file = client.get(f"/run/{one['run']}/download.{ending}")
+                assert file.status == (200 if f"download.{ending}" in page.text else 400), (name, ending)
+            assert not stored.past or "sociometer resume" not in page.text
+            for query in ("shown=lowest", "q=the"):
+                assert client.get(f"/run/{one['run']}/?{query}").status == 200, name
             episode = next(stored.episodes(stored.all_tasks[0]), None)
             if episode is not None:
                 item = client.get(f"/run/{one['run']}/item?task={stored.all_tasks[0]}&item={episode.item.id}&repeat=0")

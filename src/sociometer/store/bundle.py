@@ -175,7 +175,7 @@ def plan_text(manifest: Manifest) -> str:
 
     It follows from the public manifest, without the name of the run and the machine, so that everyone can compute it.
     """
-    config, machine = manifest.config.only("planned"), {"python_version": "", "platform": "", "imported": False}
+    config, machine = manifest.config.only("planned"), {"python_version": "", "platform": ""}
     roles = {role: structs.replace(one, later_code=()) for role, one in manifest.roles.items()}
     written = _encode(structs.replace(manifest, config=config, roles=roles, later_caps=None, **machine))
     # as whoever reads the file writes it: msgspec leaves out a default only if it is the same object

@@ -21,6 +21,7 @@ from sociometer.core.language import ENGLISH
 from sociometer.core.measure import Cell, Figure, Summary, Table
 from sociometer.core.task import OF_ANALYSES, SERIES, TASK, AnyRun, Episode, Score
 from sociometer.core.words import texts_in_item
+from sociometer.engine.replay import why_no_bundle
 from sociometer.engine.run_options import chosen_items
 from sociometer.reporting.evidence import TranscriptLine, beside, transcript_lines
 from sociometer.reporting.figures import run_figures
@@ -340,10 +341,16 @@ class RunHead(Struct, frozen=True):
     """The study that the subject is a person of."""
     minutes: float = 0.0
     """How long the person looked at the questions."""
+    can_be_checked: bool = False
+    """Whether the run can be written as a file that others check."""
+    is_past: bool = False
+    """Whether this version can only show numbers of the run, and so does not continue it."""
 
     @property
     def resume(self) -> str:
-        """What to type to continue a run or to retry what failed; empty if a person's cannot go on."""
+        """What to type to continue a run or to retry what failed; empty if it cannot go on."""
+        if self.is_past:
+            return ""
         return self.record.resume_command(self.row.why) if self.row.why or (self.failures and not self.study) else ""
 
     def task(self, wanted: str) -> str:
@@ -369,7 +376,9 @@ def read_head(viewed: ViewedStore, run: str) -> RunHead:
         timings = known.timings.get(who, ()) if known else ()
         spent = sum(one.spent for one in timings if one.task in ("", *stored.tasks)) / 60
         apart = stored.stand_ins, stored.failures()
-        return RunHead(stored.record, row, card, settings, *apart, against, study, spent)
+        checkable = not why_no_bundle(stored)
+        past = bool(stored.past)
+        return RunHead(stored.record, row, card, settings, *apart, against, study, spent, checkable, past)
 
 
 def read_summary(viewed: ViewedStore, run: str, task: str) -> Summary:
