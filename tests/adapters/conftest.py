@@ -7,15 +7,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-import msgspec
-import numpy as np
 import pytest
 
-from sociometer.adapters.training import FIRST_TRAINING_SEED
 from sociometer.cli.main import run_command
-from sociometer.instruments import load
-from sociometer.instruments.sage.items import Scenario
-from sociometer.instruments.sage.practice import drawn
 
 
 @pytest.fixture
@@ -72,35 +66,3 @@ def script():
         return path
 
     return write
-
-
-@pytest.fixture
-def own_scenarios(tmp_path):
-    """A file with one scenario that is none of the test's."""
-    talk = drawn(FIRST_TRAINING_SEED, 0, "en")
-    facts = {name: getattr(talk, name) for name in Scenario.__struct_fields__}
-    path = tmp_path / "scenarios.jsonl"
-    path.write_bytes(msgspec.json.encode(Scenario(**facts)) + b"\n")
-    return path
-
-
-@pytest.fixture
-def own_opponents(tmp_path):
-    """A folder with one opponent of each style that is not shipped."""
-    folder = tmp_path / "opponents"
-    folder.mkdir()
-    for style in ("aggressive", "conservative"):
-        shipped = np.load(load("egosocial").folder / "games" / "weights" / f"{style}-0.npz")
-        np.savez(folder / f"{style}-7.npz", **{name: array * 1.01 for name, array in shipped.items()})
-    return folder
-
-
-@pytest.fixture
-def own_trees(tmp_path):
-    """A data folder with one tree in other words than the bundled one that it is made of."""
-    folder = tmp_path / "data" / "socialeval"
-    folder.mkdir(parents=True)
-    bundled = load("socialeval").folder / "data" / "[1,1]_en_night-market.json"
-    words = re.sub(r"(?<=[a-z] )[a-z]{4,}(?= [a-z])", lambda word: word[0][::-1], bundled.read_text(encoding="utf-8"))
-    (folder / "[1,1]_en_another-market.json").write_text(words, encoding="utf-8")
-    return folder.parent

@@ -1,7 +1,8 @@
-"""Our training environments for verifiers: `vf-eval sociometer-training --env.taskset.environment numbers …`.
+"""The training environment for verifiers: `vf-eval sociometer-training --env.taskset.count 200 …`.
 
-verifiers finds them through the package `sociometer_training`, whose name is the environment's id. The harness runs our
-`play` in process; every reply of the policy comes through verifiers' endpoint, so that the trace has its tokens.
+verifiers finds it through the package `sociometer_training`, whose name is the environment's id. The harness runs
+helpdesk's `play` in process; every reply of the policy comes through verifiers' endpoint, so that the trace has its
+tokens.
 """
 
 import json
@@ -9,15 +10,12 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
-import msgspec
 import verifiers.v1 as vf
-from pydantic import Field
 from verifiers.v1.clients import ModelContext
 from verifiers.v1.interception import ElasticInterceptionPoolConfig, InterceptionConfig
 from verifiers.v1.runtimes import ProgramResult, Runtime, SubprocessConfig
 
-from sociometer.adapters.gym import Gym
-from sociometer.adapters.training import Choices, TrainingItem
+from sociometer.adapters.environment import FIRST_TRAINING_SEED, HelpdeskEnvironment
 from sociometer.core.conversation import Identity, Reply, Request
 from sociometer.core.errors import MachineryError
 from sociometer.core.player import RulePlayer
@@ -33,18 +31,16 @@ _PATIENCE_SECONDS = 86_400.0
 
 
 class SocialData(vf.TaskData):
-    """An item with all that the harness needs to play it anywhere."""
+    """The number of a case, and what the environment is made of, so that any process can play it."""
 
-    environment: str
-    item: str
-    """The item as JSON."""
+    number: int
     seed: int
-    choices: str
-    """The user's choices as JSON."""
+    language: str
+    person: str
 
 
 class SocialTask(vf.Task[SocialData]):
-    """One item; the reward comes from the instrument's own scores."""
+    """One case; the reward is whether the final state is right."""
 
     @vf.reward
     async def social(self, trace: vf.Trace) -> float:
@@ -52,58 +48,49 @@ class SocialTask(vf.Task[SocialData]):
 
     @vf.metric
     async def scores(self, trace: vf.Trace) -> dict[str, float]:
-        """Every score of the instrument, and how many replies could not be read."""
+        """Every score of the instrument."""
         kept: dict[str, Any] = trace.info[SCORES]
-        return {**kept["values"], "unreadable": float(kept["unreadable"])}
+        return {name: float(value) for name, value in kept["values"].items()}
 
 
 class SocialTasksetConfig(vf.TasksetConfig):
-    """The environment, the number of items, and their settings."""
+    """The number of cases, their seed and language, and who presses."""
 
-    environment: str = "numbers"
-    """numbers, stories, holdem, goals, practice, return or sage."""
-    count: int | None = None
-    """How many tasks; more than there are items play them again with new seeds. None: each item once."""
-    seed: int = Choices().seed
-    settings: dict[str, Any] = Field(default_factory=dict)
-    """Settings of the instrument, such as rounds (numbers), weights (holdem), scenarios and turns (sage)."""
-    data: str = ""
-    simulator: str = ""
-    judge: str = ""
-
-    def written_choices(self) -> str:
-        """The choices that decide what is played, as JSON."""
-        choices = Choices(**{name: getattr(self, name) for name in Choices.__struct_fields__})
-        return msgspec.json.encode(choices, order="deterministic").decode()
+    count: int = 60
+    seed: int = FIRST_TRAINING_SEED
+    language: str = "en"
+    person: str = ""
+    """A model that plays the person; empty means the script of the test."""
 
 
 class SociometerTaskset(vf.Taskset[SocialTask, SocialTasksetConfig]):
-    """The items of one training environment."""
+    """The first cases of a seed."""
 
-    def gym(self) -> Gym:
-        """The gym that plays the tasks."""
-        return _gym(self.config.environment, self.config.written_choices())
+    def environment(self) -> HelpdeskEnvironment:
+        """The environment that plays the tasks."""
+        return _environment(self.config.seed, self.config.language, self.config.person)
 
     def load(self) -> Iterator[SocialTask]:
         """The tasks; nothing that measures models is among them."""
-        name = self.config.environment
-        for one in self.gym().items(self.config.count):
+        config = self.config
+        for number in range(config.count):
+            case = self.environment().case(number)
             data = SocialData(
-                id=f"{one.item.id}/{one.seed}",
-                name=one.item.id,
-                prompt=f"{name}: {one.item.id}",  # a rollout needs one; what the policy is asked comes from `play`
-                environment=name,
-                item=msgspec.json.encode(one.item).decode(),
-                seed=one.seed,
-                choices=self.config.written_choices(),
+                id=case.id,
+                name=case.id,
+                prompt=case.opening,  # a rollout needs one; what the policy is asked comes from `play`
+                number=number,
+                seed=config.seed,
+                language=config.language,
+                person=config.person,
             )
-            yield SocialTask(data, self.config.task)
+            yield SocialTask(data, config.task)
 
 
 @cache
-def _gym(name: str, choices: str) -> Gym:
-    """One for all rollouts of a process: they share the limits of the simulator's server."""
-    return Gym(name, msgspec.json.decode(choices, type=Choices))
+def _environment(seed: int, language: str, person: str) -> HelpdeskEnvironment:
+    """One for all rollouts of a process: they share the limits of the person's server."""
+    return HelpdeskEnvironment(seed=seed, language=language, person=person)
 
 
 class Policy(RulePlayer):
@@ -146,22 +133,20 @@ class SociometerHarness(vf.Harness[SociometerHarnessConfig]):
         mcp_urls: dict[str, str],
         data: vf.TaskData,
     ) -> ProgramResult:
-        """Plays the item to its end and leaves its scores in the trace."""
+        """Plays the case to its end and leaves its scores in the trace."""
         task = SocialData.model_validate(data.model_dump())
-        gym = _gym(task.environment, task.choices)
-        item = msgspec.json.decode(task.item, type=gym.plan.tasks[0].item_type)
-        one = TrainingItem(item, task.seed)
+        environment = _environment(task.seed, task.language, task.person)
         policy = Policy(ctx.model, endpoint, secret)
-        playing = await gym.reset(one)
+        rollout = await environment.reset(task.number)
         try:
-            while playing.request is not None:
-                await playing.step(await policy.answer(playing.request))
+            while rollout.request is not None:
+                await rollout.step(await policy.answer(rollout.request))
         finally:
-            playing.close()
+            rollout.close()
             await policy.close()
-        if playing.rollout.reward is None:
-            raise MachineryError(playing.rollout.failure)
-        trace.info[SCORES] = msgspec.to_builtins(playing.rollout)
+        if rollout.last.reward is None:
+            raise MachineryError(rollout.last.failure)
+        trace.info[SCORES] = {"reward": rollout.last.reward, "values": rollout.last.values}
         return ProgramResult(0, json.dumps(trace.info[SCORES]), "")
 
 
@@ -174,12 +159,12 @@ class SocialEnvConfig(vf.SingleAgentEnvConfig):
 
 
 class SociometerEnv(vf.Env[SocialEnvConfig]):
-    """The policy alone; other roles are played inside the item."""
+    """The policy alone; the person is played inside the case."""
 
     async def run(self, task: vf.Task, agents: vf.Agents) -> None:
         """Plays one task."""
         await agents.agent.run(task)
 
     async def stop(self) -> None:
-        """Closes the connections of the other roles."""
-        await self.taskset.gym().close()
+        """Closes the connections of the person's player."""
+        await self.taskset.environment().close()

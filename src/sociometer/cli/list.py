@@ -163,7 +163,7 @@ def _file(entry: ModelEntry) -> str | None:
 
 _HOW = {
     "inspect": "inspect eval sociometer/INSTRUMENT; --model inspect/PROVIDER/NAME",
-    "verifiers": "vf-eval sociometer-training --env.taskset.environment numbers: training environments",
+    "verifiers": "vf-eval sociometer-training: the training environment",
     LM_EVAL: f"lm_eval --tasks sociometer_sesi --include_path $({hint('list adapters lm-eval')})",
 }
 

@@ -38,7 +38,6 @@ GROUPS = {
         "export": "Write runs to a file for other tools.",
         "import": "Import scores of any test from a table.",
         "store": "Copy a store; rescore, rename or delete runs in it; delete studies.",
-        "env": "Serve a training environment to trainers.",
     },
 }
 COMMANDS = {name: text for group in GROUPS.values() for name, text in group.items()}

@@ -41,11 +41,9 @@ async def play_episode(
     item: Item,
     repeat: int = 0,
     replies: ReplySource | None = None,
-    events: list[Event] | None = None,
 ) -> PlayedEpisode:
     """Play an item and score it; without `replies` the players are asked directly and nothing is stored.
 
-    The transcript grows in `events`, for who looks at it before the end.
     An error of one item becomes its failure. A stop or a store error concerns the whole run and is raised.
     """
     draw = Draw(plan.instrument.card.name, plan.draws, task.name, item.id, repeat, plan.config.seed)
@@ -55,7 +53,6 @@ async def play_episode(
         draw,
         plan.settings,
         plan.prompts,
-        [] if events is None else events,
         official=plan.config.official,
         second_question=plan.config.asks_again(task.first_replies is not None),
         base=plan.config.base,

@@ -28,8 +28,6 @@ WIDTH = 71
 STYLES = ("aggressive", "conservative")
 SEEDS = (0, 1, 2)
 WEIGHTS = Path(__file__).parents[1] / "weights"
-TRAINING_WEIGHTS = WEIGHTS / "training"
-"""Opponents to train models against; the others are held out for the test."""
 MOST_BYTES = 1 << 24
 """The maximum unpacked size of the arrays of a weight file, in bytes; the bundled ones take 40 kB."""
 # A greedy player would be all too easy to read: after any two hands an observer who knows the nets would be certain.

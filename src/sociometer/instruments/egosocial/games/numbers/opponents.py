@@ -16,7 +16,7 @@ Choosing = Callable[[Sequence[Round], random.Random], float]
 DRAWN = "drawn"
 """No single rule: opponents drawn from the family by the seed."""
 LEVELS = ("level-1", "level-2", "level-3")
-"""The paper's opponents; the others are for users who train models, since these are held out for the test."""
+"""The paper's opponents."""
 KINDS = ("constant", "slope", "factor", "reply", "noisy", "switching", "modelling")
 """The kinds of opponents, in the order in which a run draws them; all are equally likely."""
 STEPS = (-8, -6, -5, -4, -3, -2, 2, 3, 4, 5, 6, 8)
