@@ -36,11 +36,7 @@ class PlayedEpisode(Struct, frozen=True):
 
 
 async def play_episode(
-    plan: Plan,
-    task: Task[Any, Any],
-    item: Item,
-    repeat: int = 0,
-    replies: ReplySource | None = None,
+    plan: Plan, task: Task[Any, Any], item: Item, repeat: int = 0, replies: ReplySource | None = None
 ) -> PlayedEpisode:
     """Play an item and score it; without `replies` the players are asked directly and nothing is stored.
 
