@@ -112,10 +112,8 @@ def _options_of_run(command: CommandCard) -> list[click.Parameter]:
 
 
 def _own_settings(card: Card, command: CommandCard) -> tuple[Setting, ...]:
-    """The instrument's settings that the command uses and does not redefine."""
-    redefined = {option.name for option in command.option}
-    heeded = {setting.name for setting in card.setting} if command.settings is None else set(command.settings)
-    return tuple(setting for setting in card.setting if setting.name in heeded - redefined)
+    """The instrument's settings that the command uses."""
+    return tuple(setting for setting in card.setting if setting.name in command.settings)
 
 
 def _call(

@@ -174,8 +174,8 @@ class CommandCard(Struct, frozen=True):
     entry: str
     plays: bool = False
     """Whether it plays items: it then has the options `--role`, `--seed`, `-o` and the caps of `run`."""
-    settings: tuple[str, ...] | None = None
-    """The instrument's settings that it uses; None means all of them."""
+    settings: tuple[str, ...] = ()
+    """The instrument's settings that it uses."""
     takes: tuple[RunOptionOfCommand, ...] = ()
     """The other options of `run` that it has: `models` if it asks a subject, `official` if it reads official files."""
     option: tuple[Setting, ...] = ()

@@ -10,10 +10,9 @@ from msgspec import Struct
 from sociometer.core.inner_model import InnerModel
 from sociometer.core.instrument import FinishedEpisode, Instrument
 from sociometer.core.measure import Summary, Table
-from sociometer.core.player import Player
 from sociometer.core.settings import Settings, SettingValue
 from sociometer.core.source import Source
-from sociometer.core.task import AnyRun, Episode, Item, PeopleLabel, Task
+from sociometer.core.task import AnyRun, Episode, Item, PeopleLabel
 
 
 class StudyPerson(Struct, frozen=True):
@@ -90,18 +89,15 @@ class CommandContext(Protocol):
 
     def play(
         self,
-        task: str | Task[Any, Any],
+        task: str,
         *,
         subject: str = "",
         settings: Mapping[str, SettingValue] | None = None,
         items: Iterable[Item] | None = None,
-        repeats: int | None = None,
-        player: Player | None = None,
     ) -> Run:
         """Play a task to the end, with journal, caps and progress; repeating the call sends nothing new.
 
-        Without `items` the task's own `items` are played. A task that asks no subject needs none. `player` is a
-        subject that has no name on the command line.
+        Without `items` the task's own `items` are played. A task that asks no subject needs none.
         """
 
     def plan_table(self, task: str, items: Sequence[Item]) -> Table:

@@ -18,11 +18,10 @@ from sociometer.core.errors import MachineryError, StopCause, Stopped, UsageErro
 from sociometer.core.inner_model import InnerModel
 from sociometer.core.instrument import FinishedEpisode, Instrument
 from sociometer.core.measure import Table
-from sociometer.core.player import Player
 from sociometer.core.settings import SettingValue
 from sociometer.core.sheets import whole_file
 from sociometer.core.source import Source
-from sociometer.core.task import Episode, Item, PeopleLabel, Task
+from sociometer.core.task import Episode, Item, PeopleLabel
 from sociometer.engine.engine import Engine
 from sociometer.engine.estimate import estimate, how_estimated
 from sociometer.engine.plan import make_plan
@@ -79,25 +78,19 @@ class EngineContext:
 
     def play(
         self,
-        task: str | Task[Any, Any],
+        task: str,
         *,
         subject: str = "",
         settings: Mapping[str, SettingValue] | None = None,
         items: Iterable[Item] | None = None,
-        repeats: int | None = None,
-        player: Player | None = None,
     ) -> StoredRun:
         config = structs.replace(
             self._config,
             subject=subject or (self.subjects[0] if self.subjects else ""),
-            tasks=(task if isinstance(task, str) else task.name,),
+            tasks=(task,),
             settings={**self._config.settings, **(settings or {})},
-            repeats=repeats or self._config.repeats,
         )
-        if player is not None:
-            config = structs.replace(config, subject=player.identity.name)
-        players = {config.subject: player} if player is not None else None
-        played = self._engine.run(config, items, continue_unfinished=True, players=players)
+        played = self._engine.run(config, items, continue_unfinished=True)
         self.failures.update(played.progress.failed)
         if played.ending.status is RunStatus.STOPPED or played.ending.cause is StopCause.INTERRUPTED:
             said = f"{played.ending.reason or 'interrupted'}; repeat the command to continue."
