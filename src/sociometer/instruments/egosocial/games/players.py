@@ -13,7 +13,7 @@ from sociometer.instruments.egosocial.games.holdem.match import OpponentView
 from sociometer.instruments.egosocial.games.holdem.net import WEIGHTS, load, table_of
 from sociometer.instruments.egosocial.games.holdem.rules import FOLD, RAISE
 from sociometer.instruments.egosocial.games.numbers.match import RuleView
-from sociometer.instruments.egosocial.games.numbers.opponents import OPPONENTS, next_number
+from sociometer.instruments.egosocial.games.numbers.opponents import LEVELS, next_number
 
 
 class SteadyOpponent(RulePlayer):
@@ -25,8 +25,11 @@ class SteadyOpponent(RulePlayer):
     async def answer(self, request: Request) -> Reply:
         """Return the move for the situation in the request's view."""
         if isinstance(request.view, RuleView):
-            view, told = request.view, (request.view.rounds, request.rng)
-            number = OPPONENTS[view.opponent](*told) if view.drawn is None else next_number(view.drawn, *told)
+            view = request.view
+            if view.drawn is None:
+                number = LEVELS[view.opponent](view.rounds)
+            else:
+                number = next_number(view.drawn, view.rounds, request.rng)
             return Reply(json.dumps({"prediction": number, "choice": number}))
         if isinstance(request.view, OpponentView):
             return Reply(json.dumps({"action": _net_action(request.view, request.rng.random())}))

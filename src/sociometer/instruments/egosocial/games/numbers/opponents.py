@@ -12,11 +12,9 @@ import msgspec
 
 from sociometer.instruments.egosocial.games.numbers.rules import FACTOR, HIGHEST, LOWEST, MIDDLE, Round, clamp
 
-Choosing = Callable[[Sequence[Round], random.Random], float]
+Choosing = Callable[[Sequence[Round]], float]
 DRAWN = "drawn"
 """No single rule: opponents drawn from the family by the seed."""
-LEVELS = ("level-1", "level-2", "level-3")
-"""The paper's opponents."""
 KINDS = ("constant", "slope", "factor", "reply", "noisy", "switching", "modelling")
 """The kinds of opponents, in the order in which a run draws them; all are equally likely."""
 STEPS = (-8, -6, -5, -4, -3, -2, 2, 3, 4, 5, 6, 8)
@@ -33,45 +31,23 @@ _ROUNDS = 10
 Chances = dict[int, float]
 
 
-def constant(rounds: Sequence[Round], rng: random.Random) -> float:
+def constant(rounds: Sequence[Round]) -> float:
     """Always choose 50 (the paper's level 1)."""
     return MIDDLE
 
 
-def descending(rounds: Sequence[Round], rng: random.Random) -> float:
+def descending(rounds: Sequence[Round]) -> float:
     """Choose 50, 45, 40 and so on down (the paper's level 2)."""
     return clamp(MIDDLE - 5 * len(rounds))
 
 
-def copying(rounds: Sequence[Round], rng: random.Random) -> float:
+def copying(rounds: Sequence[Round]) -> float:
     """Choose the last round's target, starting with 50 (the paper's level 3)."""
     return clamp(round(rounds[-1].gold, 2)) if rounds else MIDDLE
 
 
-def reasoning(depth: int) -> Choosing:
-    """Return a level-k player: it expects the other to repeat its last number and answers `depth` steps ahead.
-
-    One step is the best reply to a number x, which is the y with y = 0.8 (x + y) / 2, so y = 2x / 3.
-    """
-    share = (FACTOR / (2 - FACTOR)) ** depth
-    return lambda rounds, rng: clamp(round((rounds[-1].theirs if rounds else MIDDLE) * share, 2))
-
-
-def noisy(base: Choosing) -> Choosing:
-    """Return a rule that deviates from another by a whole number of at most three."""
-    return lambda rounds, rng: clamp(base(rounds, rng) + rng.randint(-3, 3))
-
-
-OPPONENTS: dict[str, Choosing] = {
-    "level-1": constant,
-    "level-2": descending,
-    "level-3": copying,
-    "reasoning-1": reasoning(1),
-    "reasoning-2": reasoning(2),
-    "noisy-1": noisy(constant),
-    "noisy-2": noisy(descending),
-    "switching": lambda rounds, rng: (constant if len(rounds) < 5 else descending)(rounds, rng),
-}
+LEVELS: dict[str, Choosing] = {"level-1": constant, "level-2": descending, "level-3": copying}
+"""The paper's opponents."""
 
 
 class Rule(msgspec.Struct, frozen=True):
