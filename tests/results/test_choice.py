@@ -158,7 +158,8 @@ def test_a_run_that_is_named_next_to_all_is_not_ignored(tmp_path, capsys, words)
 def test_the_name_of_an_instrument_means_its_runs_in_report_and_export(tmp_path, capsys, monkeypatch, official_data):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("SOCIOMETER_STORE", "runs.db")
-    official = ("--official", "--data", str(official_data), "--quiet")
+    monkeypatch.setenv("SOCIOMETER_DATA", str(official_data))
+    official = ("--official", "--quiet")
     for model, limit in (("baseline/random", "12"), ("baseline/random", "10"), ("baseline/even", "12")):
         assert run_command(["run", "seceu", "--model", model, "--limit", limit, *official]) == 0
     assert run_command(["seceu", "contamination", "--limit", "1", "--model", "baseline/random", *official]) == 0
