@@ -46,9 +46,8 @@ CHARTS = {
     ),
     "scatter with intervals": scatter_chart(
         [ScatterPoint("m", 0.2, 0.9, y_low=0.8, y_high=0.95, x_low=0.1, x_high=0.3), ScatterPoint("n", 0.8, 0.1)],
-        x_title="sycophancy",
-        y_title="safety",
-        x_unit="share",
+        x_title="structured",
+        y_title="empathy",
         y_unit="share",
     ),
     "stacked": stacked_bars([Portion("m", "other", 3), Portion("m", "vague", 5)]),

@@ -24,12 +24,11 @@ PLAYED = {
     "sesi construction": [
         ("sesi", "build", "--posts", "demo", "--limit", "1", "--to", "TO", "--role", "builder=baseline/random")
     ],
-    "sage": [(*SAGE, *(f"--task={name}" for name in ("practice", "return")))],
+    "sage": [SAGE],
     **{
         f"sage {what}": [SAGE, (*JUDGED, what)]
         for what in ("relationship", "strategies", "coordinate", "stability", "rejudge")
     },
-    "sage candour": [(*SAGE, "--task", "hard-talks"), (*JUDGED, "candour")],
     "helpdesk": [("run", "helpdesk", "--model", "baseline/random", "--limit", "1")],
     "socialeval": [("run", "socialeval", "--model", "baseline/random", "--limit", "1")],
     "egosocial": [("run", "egosocial", "--model", "baseline/random", "--limit", "1", "--stories", "1")],

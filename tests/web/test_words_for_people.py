@@ -103,9 +103,9 @@ def test_a_move_is_a_button_and_the_enter_key_chooses_none(tmp_path):
 
 
 def test_a_study_that_cannot_be_played_is_refused_when_it_is_made(tmp_path, capsys):
-    command = ["study", "create", "sage", "--task", "hard-talks", "--name", "spring", "--store", str(tmp_path / "s.db")]
+    command = ["study", "create", "sage", "--task", "dialogue", "--name", "spring", "--store", str(tmp_path / "s.db")]
     assert run_command(command) == 2
-    assert "'hard-talks' is not for people" in capsys.readouterr().err
+    assert "'dialogue' is not for people" in capsys.readouterr().err
 
 
 def test_what_came_of_an_item_is_told_on_the_next_page(tmp_path):

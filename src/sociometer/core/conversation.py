@@ -210,13 +210,6 @@ class Request(Struct, frozen=True):
         return self.messages[0].content if self.messages and self.messages[0].role == "text" else None
 
 
-class Memory(Struct, frozen=True):
-    """The view of a request for notes after a talk with a person; a program may have a memory of its own."""
-
-    person: str
-    talk: tuple[Message, ...]
-
-
 class Exchange(Struct, frozen=True, omit_defaults=True, tag="exchange"):
     """One request and its reply."""
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from sociometer.core.checksums import checksum
-from sociometer.core.conversation import Identity, Memory, Reply, Request
+from sociometer.core.conversation import Identity, Reply, Request
 from sociometer.core.errors import FailureKind, MachineryError, SociometerError, UsageError, unknown
 from sociometer.core.hints import in_python
 from sociometer.core.player import Player
@@ -34,17 +34,10 @@ class PythonPlayer(Player):
         self.code_digest = checksum(file) if file.is_file() else ""  # a notebook is no file
 
     async def answer(self, request: Request) -> Reply:
-        """The function's reply; an error it raises is a failure of the machinery, not an answer.
-
-        If it has a memory of its own (`end(talk)`, `start(person)`), it gives what it remembers in place of notes.
-        """
-        end, start = getattr(self._function, "end", None), getattr(self._function, "start", None)
-        memory = request.view if isinstance(request.view, Memory) and callable(end) and callable(start) else None
-        told = memory.talk if memory else request.messages
-        messages = [{"role": message.role, "content": message.content} for message in told]
+        """The function's reply; an error it raises is a failure of the machinery, not an answer."""
+        messages = [{"role": message.role, "content": message.content} for message in request.messages]
         try:
-            said = await _called(end if memory else self._function, messages)
-            said = await _called(start, memory.person) if memory else said
+            said = await _called(self._function, messages)
         except SociometerError:
             raise
         except (Exception, SystemExit) as error:  # what an agent's argparse or sys.exit raises is a failed item too

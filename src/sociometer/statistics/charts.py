@@ -353,18 +353,17 @@ def scatter_chart(
     x_title: str,
     y_title: str,
     y_unit: str = "number",
-    x_unit: str = "number",
     log_x: bool = False,
     trend: bool = False,
 ) -> Spec:
     """Scatter chart with names next to the points; `trend` adds the least-squares line."""
     groups = chart_parts.order_of(point.group for point in points)
-    x, y = chart_parts.quantitative("x", x_title, x_unit), chart_parts.quantitative("y", y_title, y_unit)
+    x, y = chart_parts.quantitative("x", x_title, "number"), chart_parts.quantitative("y", y_title, y_unit)
     if log_x:
         x |= {"scale": {"type": "log", "nice": True}, "axis": {"format": "~s", "tickCount": 6, "grid": False}}
     color = {"color": chart_parts.coloured("group", groups)} if len(groups) > 1 else {}
     mark: Spec = {"type": "point", "tooltip": True, "size": 90}
-    formats = {"x": chart_parts.number_format(x_unit), "y": chart_parts.number_format(y_unit)}
+    formats = {"x": chart_parts.number_format("number"), "y": chart_parts.number_format(y_unit)}
     point: Spec = {"x": x, "y": y, **color, "tooltip": chart_parts.tooltip(formats, label="who", x=x_title, y=y_title)}
     layers: list[Spec] = [{"mark": mark, "encoding": point}]
     for own, axis in (("y", y), ("x", x)):

@@ -13,7 +13,7 @@ from sociometer.core.errors import UsageError
 from sociometer.instruments import load
 from sociometer.instruments.sage.analyses.stability import contexts
 from sociometer.instruments.sage.dialogue import StoredDialogue
-from sociometer.instruments.sage.items import bundled, bundled_talks
+from sociometer.instruments.sage.items import bundled
 
 from .people import Listener, Says
 
@@ -72,17 +72,13 @@ def test_no_command_shows_a_number_of_a_rehearsal(tmp_path, capsys):
     assert "rehearsal: no simulator, no score" in text and "Emotion by turn" not in text
 
 
-def test_it_refuses_hard_talks_and_every_analysis_that_needs_a_judgement(played, rehearse, sage, care_home):
+def test_it_refuses_every_analysis_that_needs_a_judgement(played, rehearse, sage, care_home):
     _, episode = played
     stored = StoredDialogue(
         id=care_home.id, cluster=care_home.id, run="r", subject="s", scenario=care_home, dialogue=episode.outcome
     )
     show = rehearse(subject=Says("x"), simulator=sage.players["rehearsal"]())
-    hard = next(iter(bundled_talks("en")))
-    cases = {
-        "hard-talks": hard, "stability": contexts(stored)[0], "rejudge": stored,
-    }  # fmt: skip
-    for task, item in cases.items():
+    for task, item in (("stability", contexts(stored)[0]), ("rejudge", stored)):
         with pytest.raises(UsageError, match="the rehearsal follows rules and judges nothing"):
             asyncio.run(show.play(task, item))
 

@@ -37,8 +37,6 @@ CONTEXTS = 100
 """How many contexts of each run the stability test judges again, and how many a sheet has by default."""
 LATTER = 0.44
 """The share of a sheet's contexts from the second half of their dialogues, as in the paper."""
-_OF_HARD_TALKS = ("candour", "coordinate")
-"""The analyses that can be used for a run of hard talks."""
 
 
 def import_dialogues(context: CommandContext, options: Settings) -> Result:
@@ -116,26 +114,22 @@ def _episodes(path: Path, subject: str, simulator: str) -> tuple[list[FinishedEp
 def analyse(context: CommandContext, options: Settings) -> Result:
     """Runs the analyses of stored dialogues; running it again sends no new requests."""
     runs = [context.run(reference) for reference in options.texts("runs")]
-    usual = _OF_HARD_TALKS if all(samples.only_hard_talks(run) for run in runs) else _USUAL_ANALYSES
-    wanted = options.texts("what") or usual
+    wanted = options.texts("what") or _USUAL_ANALYSES
     count = None if options["limit"] is None else options.whole("limit")
     names = _told_apart(runs)
     tables: list[Table] = []
     more: list[Table] = []
     findings: list[str] = []
     made: list[tuple[Cell, ...]] = []
-    shown = [run.summarised(samples.any_task(run)) for run in runs]
-    views = [run.view(samples.any_task(run)) for run in runs]
+    shown = [run.summarised(samples.dialogue_task(run)) for run in runs]
+    views = [run.view(samples.dialogue_task(run)) for run in runs]
     said: list[tuple[str, str]] = []
     context.expect(len(wanted) * len(runs))
     for what in wanted:
         played: list[Run] = []
         for run in runs:
-            of = samples.talk_task(run) if what in _OF_HARD_TALKS else ""
-            dialogues = samples.some_dialogues(run, count, context.seed, of)
+            dialogues = samples.some_dialogues(run, count, context.seed)
             items: Sequence[Item] = dialogues
-            if what == "candour":
-                items = samples.judged_talks(run, dialogues)
             if what == "stability":
                 items = samples.some_contexts(dialogues, CONTEXTS, context.seed)
             played.append(context.play(what, subject=run.subject, items=items))

@@ -14,12 +14,9 @@ from sociometer.core.words import grouped
 from sociometer.instruments.sage.analyses.coordinate import REACH
 from sociometer.instruments.sage.analyses.relationship import DIMENSIONS, QUALITIES
 from sociometer.instruments.sage.dialogue import REHEARSAL, Dialogue
-from sociometer.instruments.sage.items import OURS
 from sociometer.instruments.sage.judges.strategies import CAPABILITIES, REPETITION_LINE, STRATEGIES
 from sociometer.instruments.sage.leaderboard import by_simulator, ends, one_each, value_of
-from sociometer.instruments.sage.memory import ARMS
 from sociometer.instruments.sage.person.emotion import CARDS
-from sociometer.instruments.sage.practice import RIGHT, WRONG
 from sociometer.statistics.chart_parts import ReferenceLine
 from sociometer.statistics.charts import (
     CurvePoint,
@@ -34,42 +31,19 @@ from sociometer.statistics.charts import (
     scatter_chart,
 )
 from sociometer.statistics.correlation import few_families, pearson
-from sociometer.statistics.formatting import estimate, number
+from sociometer.statistics.formatting import estimate
 from sociometer.statistics.model_kinds import family_from_name
 
 _LETTERS = 96
 """The length of a line above a chart."""
 
 
-def _candour(runs: Sequence[AnyRun]) -> Iterator[Figure]:
-    """The plane of sycophancy and safety with intervals."""
-    caption = " ".join(dict.fromkeys(note for run in runs for note in run.summary.notes))
-    points = [
-        point
-        for run in runs
-        if (one := run.summary.find("sycophancy")) and (two := run.summary.find("safety"))
-        for note in (f"final emotion {number(value_of(run, 'emotion'), 'points')}; {one.items} dialogues",)
-        if (point := _scattered(run.subject, one, two, note))
-    ]
-    chart = scatter_chart(
-        points,
-        x_title="sycophancy (lower is better)",
-        y_title="safety (higher is better)",
-        x_unit="share",
-        y_unit="share",
-    )
-    if points:
-        yield Figure(
-            "candour", "Sycophancy and safety of replies", f"Whiskers: 95 % intervals. {caption}".strip(), chart=chart
-        )
-
-
-def _scattered(subject: str, x: Measure, y: Measure, note: str = "") -> ScatterPoint | None:
+def _scattered(subject: str, x: Measure, y: Measure) -> ScatterPoint | None:
     """Two measures of a subject as a point with both intervals; None without values."""
     if x.value is None or y.value is None:
         return None
     (left, right), (low, high) = ends(x.interval), ends(y.interval)
-    return ScatterPoint(subject, x.value, y.value, "", low, high, note, left, right)
+    return ScatterPoint(subject, x.value, y.value, y_low=low, y_high=high, x_low=left, x_high=right)
 
 
 def figures(runs: Sequence[AnyRun]) -> Sequence[Figure]:
@@ -255,54 +229,6 @@ def _coordinate(runs: Sequence[AnyRun]) -> Iterator[Figure]:
     yield Figure("coordinate", "Social cognition coordinate", caption, chart=chart)
 
 
-def _hard_talks(runs: Sequence[AnyRun]) -> Iterator[Figure]:
-    """The final emotion of the hard talks."""
-    chart = interval_chart(_dots(runs, "emotion"), title="final emotion", unit="points", domain=(0, 100))
-    yield Figure("hard-talks", "Final emotion in hard talks", OURS, chart=chart)
-    yield Figure("hard-talks-trajectories", "Emotion by turn in hard talks", OURS, chart=_trajectories(runs))
-
-
-def _practice(runs: Sequence[AnyRun]) -> Iterator[Figure]:
-    """Feeling against the truth: each subject where the person is right, and where they are wrong."""
-    points = []
-    for run in runs:
-        found = {(each.name, each.group.get("fact")): each for each in run.summary.measures}
-        for side in (RIGHT, WRONG):
-            feeling, truth = found.get(("emotion", side)), found.get(("truth", side))
-            if feeling and truth and (point := _scattered(run.subject, feeling, truth, f"{truth.items} talks")):
-                points.append(structs.replace(point, group=side))
-    said = [
-        f"{run.subject} {estimate(one.value, 'number', one.interval)}"
-        for run in runs
-        if (one := run.summary.find("discernment"))
-    ]
-    chart = scatter_chart(points, x_title="final emotion", y_title="told the truth", x_unit="points", y_unit="share")
-    axes = {axis: chart["layer"][-1]["encoding"][axis] for axis in ("x", "y")}
-    joins = {"mark": {"type": "line", "style": "reference"}, "encoding": {**axes, "detail": {"field": "label"}}}
-    chart = {**chart, "layer": [joins, *chart["layer"]]}
-    caption = (
-        "Talks that turn on a fact, with 95 % intervals; a line joins the two sides of a subject. A flatterer's falls"
-        " to 0 where the person is wrong, an honest subject's stays up. Agreed where the person is right, minus where"
-        f" they are wrong: {'; '.join(said) or 'too few talks'}."
-    )
-    yield Figure("practice", "Nice against good: feeling and truth", caption, chart=chart)
-
-
-def _return(runs: Sequence[AnyRun]) -> Iterator[Figure]:
-    """Discernment by arm, one line a subject."""
-    shown = ((run, place, run.summary.find("discernment", arm=arm)) for run in runs for place, arm in enumerate(ARMS))
-    points = [
-        CurvePoint(place, found.value, run.subject, *ends(found.interval))
-        for run, place, found in shown
-        if found and found.value is not None
-    ]
-    chart = curve_chart(points, x_title="memory", y_title="discernment", domain=(-1, 1))
-    for layer in chart["layer"]:
-        layer["encoding"]["x"]["axis"]["labelExpr"] = f"{list(ARMS)}[datum.value]"
-    caption = "Agreed where the person is right, minus where they are wrong; bands: 95 % intervals over pairs."
-    yield Figure("return", "Discernment by what is remembered of the person", caption, chart=chart)
-
-
 def _stability(runs: Sequence[AnyRun]) -> Iterator[Figure]:
     line = (ReferenceLine("paper", 0.902),)
     chart = interval_chart(_dots(runs, "stability"), title="judgements in the most common direction", references=line)
@@ -324,6 +250,5 @@ def captioned(figure: Figure, caveats: Sequence[str]) -> Figure:
 
 _DRAWERS: dict[str, Callable[[Sequence[AnyRun]], Iterator[Figure]]] = {
     "dialogue": _talks, "rejudge": _rejudge, "relationship": _relationship, "strategies": _strategies,
-    "coordinate": _coordinate, "hard-talks": _hard_talks, "candour": _candour, "practice": _practice, "return": _return,
-    "stability": _stability,
+    "coordinate": _coordinate, "stability": _stability,
 }  # fmt: skip

@@ -7,19 +7,8 @@ from msgspec import Struct
 
 from sociometer.core.instrument import Instrument
 from sociometer.core.task import Item, Task
-from sociometer.instruments.sage import (
-    build,
-    figures,
-    items,
-    memory,
-    paper,
-    passport,
-    people_talks,
-    play,
-    practice,
-    scoring,
-)
-from sociometer.instruments.sage.analyses import candour, coordinate, rejudge, relationship, stability, strategies
+from sociometer.instruments.sage import build, figures, items, paper, passport, people_talks, play, scoring
+from sociometer.instruments.sage.analyses import coordinate, rejudge, relationship, stability, strategies
 from sociometer.instruments.sage.dialogue import Dialogue, StoredDialogue
 from sociometer.instruments.sage.person.authors import authors_prompts
 from sociometer.instruments.sage.person.rehearsal import Rehearsal
@@ -36,21 +25,6 @@ INSTRUMENT = Instrument(
     [
         # The test: a talk with a simulated person whose feelings move.
         _task("dialogue", items.Scenario, Dialogue, play.play_scenario, scoring, items=items.scenarios),
-        # Scenarios of ours in which what the person wants to hear is not what helps.
-        Task(
-            "hard-talks", items.HardTalk, Dialogue, items=items.hard_talks, play=play.play_scenario,
-            score=scoring.score_talk, summarise=scoring.summarise_talks,
-        ),
-        # Talks from a seed to train on; a third turn on a fact that can be checked.
-        _task(
-            "practice", practice.Practice, practice.Practised, practice.play_practice, practice,
-            items=practice.practice_talks,
-        ),
-        # The same person comes back: pairs of talks with and without memory; and single ones to train on.
-        _task("return", memory.Pair, memory.Returned, memory.play_pair, memory, items=memory.pairs),
-        _task(
-            "return-practice", memory.Pair, memory.Returned, memory.play_pair, memory, items=memory.talks_to_train_on,
-        ),
         # A person talked with the subject elsewhere, and said how they felt.
         _task("talk", people_talks.Matter, people_talks.PersonTalk, people_talks.play_talk, people_talks),
         # Another simulator judges a stored dialogue anew.
@@ -64,8 +38,6 @@ INSTRUMENT = Instrument(
         _task("strategies", StoredDialogue, strategies.LabelledDialogue, strategies.label, strategies),
         # A judge places a dialogue on the social cognition coordinate.
         _task("coordinate", StoredDialogue, coordinate.Coordinate, coordinate.place, coordinate),
-        # A judge answers yes/no questions about every reply: sycophancy and safety.
-        _task("candour", candour.JudgedTalk, candour.Candour, candour.judge_candour, candour),
         # The simulator judges the same context many times.
         _task("stability", stability.Context, stability.Stability, stability.judge_again, stability),
         # A simulator judges turns of ours and of the release.

@@ -5,7 +5,7 @@ import tomllib
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any
 
 import msgspec
 from msgspec import Struct
@@ -55,9 +55,6 @@ class Scenario(Item, frozen=True, kw_only=True, forbid_unknown_fields=True):
         return msgspec.structs.replace(self, number=0)
 
 
-ScenarioT = TypeVar("ScenarioT", bound=Scenario)
-
-
 class Profile(Struct, frozen=True):
     """A row of the official profile file."""
 
@@ -99,11 +96,11 @@ def bundled(language: str) -> tuple[Scenario, ...]:
     return tuple(
         scenario
         for intention in INTENTIONS
-        for scenario in _entries(BUNDLED / language / f"{intention}.toml", Scenario, language, intention=intention)
+        for scenario in _entries(BUNDLED / language / f"{intention}.toml", language, intention)
     )
 
 
-def _entries(path: Path, made: type[ScenarioT], language: str, **facts: str) -> Iterator[ScenarioT]:
+def _entries(path: Path, language: str, intention: str) -> Iterator[Scenario]:
     try:
         found = tomllib.loads(path.read_text(encoding="utf-8")).get("scenario", [])
     except (OSError, ValueError, RecursionError) as error:
@@ -111,9 +108,9 @@ def _entries(path: Path, made: type[ScenarioT], language: str, **facts: str) -> 
     for number, entry in enumerate(found, 1):
         name = entry.pop("id", "")
         texts = {key: value.strip() if isinstance(value, str) else value for key, value in entry.items()}
-        known = {**texts, "id": f"{language}-{name}", "cluster": name, "language": language, **facts}
+        facts = {"id": f"{language}-{name}", "cluster": name, "language": language, "intention": intention}
         try:
-            yield msgspec.convert(known, made)
+            yield msgspec.convert({**texts, **facts}, Scenario)
         except msgspec.ValidationError as error:
             raise DataError(f"scenario {number} ('{name}'): {error}", path) from None
 
@@ -147,58 +144,3 @@ def from_profile(profile: Profile) -> Scenario:
         first_words=profile.first_talk.strip(), traits=profile.cha_group, age=int(age[1]) if age else None,
         topic=profile.topic, source="official",
     )  # fmt: skip
-
-
-HARD_TALKS = "hard-talks"
-DATA = Path(__file__).parent / "data" / "hard-talks"
-Aspect = Literal["sycophancy", "safety", "harshness"]
-OURS = "The hard talks are scenarios of ours, not SAGE's; SAGE's own score excludes them."
-ASPECTS: tuple[Aspect, ...] = ("sycophancy", "safety", "harshness")
-KINDS = ("at-fault", "danger-self", "danger-other", "false-belief", "decide", "in-the-right")
-
-
-class Question(Struct, frozen=True, forbid_unknown_fields=True):
-    """A yes/no question about a reply.
-
-    `never`: the dialogue fails it if the answer is yes for any reply. `once`: it fails if the answer is yes for none.
-    """
-
-    id: str
-    about: Aspect
-    when: Literal["never", "once"]
-    text: str
-
-
-class HardTalk(Scenario, frozen=True, kw_only=True):
-    """A scenario with what would help, and its own questions."""
-
-    kind: str
-    helps: str
-    questions: tuple[Question, ...]
-
-    def scenario(self) -> Scenario:
-        """The scenario alone, as the analyses of other dialogues know it."""
-        return Scenario(**{name: getattr(self, name) for name in Scenario.__struct_fields__})
-
-
-def hard_talks(source: Source) -> Iterable[HardTalk]:
-    """The hard talks of the chosen language."""
-    if source.official or source.settings.text("scenarios"):
-        raise UsageError("the hard talks are our own scenarios: remove --official and --scenarios.")
-    language = source.settings.text("language")
-    spoken = languages_in(DATA) if language == EVERY else (language,)
-    return [each for code in spoken for each in bundled_talks(code)]
-
-
-def bundled_talks(language: str) -> Iterator[HardTalk]:
-    """The hard talks in a language, by kind; a scenario and its translations share a cluster."""
-    for kind in KINDS:
-        yield from _entries(DATA / language / f"{kind}.toml", HardTalk, language, kind=kind, source=HARD_TALKS)
-
-
-@lru_cache(maxsize=4)
-def general_questions(language: str) -> tuple[Question, ...]:
-    """The questions about every reply of any dialogue, in a language."""
-    path = DATA / language / "general.toml"
-    entries = tomllib.loads(path.read_text(encoding="utf-8"))["question"]
-    return tuple(msgspec.convert(entry, Question) for entry in entries)

@@ -1,5 +1,7 @@
 """The conversation: the person opens, the subject replies, the person reacts and answers, until it ends."""
 
+from collections.abc import Sequence
+
 from msgspec import structs
 
 from sociometer.core.conversation import Free, Message, Sampling, assistant, system, user
@@ -7,11 +9,10 @@ from sociometer.core.errors import UsageError
 from sociometer.core.session import Session
 from sociometer.core.settings import Settings, is_paper
 from sociometer.instruments.sage.dialogue import SHORT, Dialogue, Turn, is_rehearsed
-from sociometer.instruments.sage.items import HardTalk, Scenario
+from sociometer.instruments.sage.items import Scenario
 from sociometer.instruments.sage.person import asked
 from sociometer.instruments.sage.person.authors import SUBJECT_PROMPT
 from sociometer.instruments.sage.person.emotion import Ending, Protocol, band, find_leak
-from sociometer.instruments.sage.person.rehearsal import refuse_rehearsal
 from sociometer.instruments.sage.person.talk import SIMULATOR
 
 REPLY_SAMPLING = Sampling()
@@ -34,19 +35,13 @@ def protocol_of(settings: Settings) -> Protocol:
 
 
 async def play_scenario(scenario: Scenario, session: Session) -> Dialogue:
-    """Plays a scenario from its first words."""
-    if isinstance(scenario, HardTalk):
-        refuse_rehearsal(session, "hard talks")
-    return await talk_on(scenario, session, protocol_of(session.settings))
-
-
-async def talk_on(scenario: Scenario, session: Session, protocol: Protocol, memory: str = "") -> Dialogue:
-    """Plays a dialogue to its end."""
+    """Plays a scenario from its first words to its end."""
+    protocol = protocol_of(session.settings)
     turns: list[Turn] = []
     emotion = protocol.start
     ending: Ending | None = None
     while ending is None:
-        spoken = await _reply(scenario, turns, session, memory)
+        spoken = await _reply(scenario, turns, session)
         turn = await _take(scenario, turns, spoken, emotion, session, protocol)
         turns.append(turn)
         emotion = emotion if turn.judgement is None else turn.judgement.after
@@ -59,14 +54,10 @@ async def talk_on(scenario: Scenario, session: Session, protocol: Protocol, memo
     return made
 
 
-def subject_messages(
-    scenario: Scenario, turns: list[Turn] | tuple[Turn, ...], session: Session, memory: str = ""
-) -> list[Message]:
-    """What the subject sees: how to talk, the dialogue so far and what it remembers; no persona, goal or intention."""
+def _messages(scenario: Scenario, turns: Sequence[Turn], session: Session) -> list[Message]:
+    """What the subject sees: how to talk and the dialogue so far; no persona, goal or intention."""
     prompt = SUBJECT_PROMPT if is_paper(session.settings) else "subject"
     told = session.prompts.render(prompt, scenario.language)
-    if memory:
-        told += "\n\n" + session.prompts.render("memory", scenario.language, notes=memory)
     messages = [system(told), user(scenario.first_words)]
     for turn in turns:
         messages.append(assistant(turn.reply or _NOTHING_SAID))
@@ -74,9 +65,9 @@ def subject_messages(
     return messages
 
 
-async def _reply(scenario: Scenario, turns: list[Turn], session: Session, memory: str) -> Turn:
+async def _reply(scenario: Scenario, turns: list[Turn], session: Session) -> Turn:
     wanted = Free(key=scenario.hidden, hint="your next reply in the conversation")
-    messages = subject_messages(scenario, turns, session, memory)
+    messages = _messages(scenario, turns, session)
     reply = await session.ask("subject", messages, wanted, sampling=REPLY_SAMPLING)
     return Turn(reply.text.strip(), tokens=reply.usage.output_tokens)
 

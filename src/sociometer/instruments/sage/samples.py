@@ -6,16 +6,15 @@ from random import Random
 from sociometer.core.command import Run
 from sociometer.core.errors import UsageError
 from sociometer.core.task import AnyRun
-from sociometer.instruments.sage.analyses.candour import JudgedTalk
 from sociometer.instruments.sage.analyses.stability import Context, contexts
 from sociometer.instruments.sage.dialogue import REHEARSAL, Dialogue, StoredDialogue, is_rehearsed
-from sociometer.instruments.sage.items import HARD_TALKS, HardTalk, Scenario, general_questions
+from sociometer.instruments.sage.items import Scenario
 
 _WITH_DIALOGUES = ("dialogue", "rejudge")
 
 
 def dialogue_task(run: Run) -> str:
-    """The task of a run that has dialogues of SAGE; hard talks are not part of SAGE, and a rehearsal is no run."""
+    """The task of a run that has dialogues of SAGE; a rehearsal is no run."""
     for task in _WITH_DIALOGUES:
         if task in run.tasks:
             if is_rehearsed(run.view(task).roles.get("simulator", "")):
@@ -23,31 +22,15 @@ def dialogue_task(run: Run) -> str:
                     f"run {run.reference} is a {REHEARSAL}; play it with a simulator: --role simulator=MODEL."
                 )
             return task
-    hint = " Hard talks are judged by --what candour and --what coordinate." if HARD_TALKS in run.tasks else ""
+    contents = ", ".join(run.tasks) or "only numbers of an earlier version"
     raise UsageError(
-        f"run {run.reference} contains {', '.join(run.tasks)}, not dialogues; give a run of the task dialogue or "
-        f"rejudge.{hint}"
+        f"run {run.reference} contains {contents}, not dialogues; give a run of the task dialogue or rejudge."
     )
 
 
-def talk_task(run: Run) -> str:
-    """The task of a run whose replies are judged for candour: hard talks, else other dialogues."""
-    return HARD_TALKS if HARD_TALKS in run.tasks else dialogue_task(run)
-
-
-def any_task(run: Run) -> str:
-    """The task of a run that has dialogues of any kind."""
-    return HARD_TALKS if only_hard_talks(run) else dialogue_task(run)
-
-
-def only_hard_talks(run: Run) -> bool:
-    """Whether the only dialogues of a run are hard talks."""
-    return HARD_TALKS in run.tasks and not set(_WITH_DIALOGUES) & set(run.tasks)
-
-
-def stored_dialogues(run: Run, task: str = "") -> Iterator[StoredDialogue]:
+def stored_dialogues(run: Run) -> Iterator[StoredDialogue]:
     """The dialogues of a run, each under its scenario's id (and the number of its repeat after the first)."""
-    return dialogues_of(run.view(task or dialogue_task(run)))
+    return dialogues_of(run.view(dialogue_task(run)))
 
 
 def dialogues_of(run: AnyRun) -> Iterator[StoredDialogue]:
@@ -59,8 +42,6 @@ def dialogues_of(run: AnyRun) -> Iterator[StoredDialogue]:
         scenario = item.scenario if isinstance(item, StoredDialogue) else item
         if not isinstance(scenario, Scenario):
             continue
-        if isinstance(scenario, HardTalk):
-            scenario = scenario.scenario()
         name = scenario.id + (f"#{episode.repeat}" if episode.repeat else "")
         yield StoredDialogue(
             id=name,
@@ -72,23 +53,9 @@ def dialogues_of(run: AnyRun) -> Iterator[StoredDialogue]:
         )
 
 
-def judged_talks(run: Run, dialogues: Iterable[StoredDialogue]) -> list[JudgedTalk]:
-    """Dialogues of a run with the questions about their replies: those of any dialogue, and those of a hard talk."""
-    view = run.view(talk_task(run))
-    hard = {episode.item.id: episode.item for episode in view.episodes() if isinstance(episode.item, HardTalk)}
-    made = []
-    for each in dialogues:
-        own = hard.get(each.scenario.id)
-        questions = (*general_questions(each.scenario.language), *(own.questions if own else ()))
-        facts = {name: getattr(each, name) for name in StoredDialogue.__struct_fields__}
-        kind = own.kind if own else ""
-        made.append(JudgedTalk(**facts, questions=questions, kind=kind))
-    return made
-
-
-def some_dialogues(run: Run, count: int | None, seed: int, task: str = "") -> list[StoredDialogue]:
+def some_dialogues(run: Run, count: int | None, seed: int) -> list[StoredDialogue]:
     """All dialogues of a run, or a number of them drawn by the seed, in their original order."""
-    found = list(stored_dialogues(run, task))
+    found = list(stored_dialogues(run))
     if not found:
         raise UsageError(f"run {run.reference} has no finished dialogue; play or import one first.")
     if count is None or count >= len(found):
@@ -118,6 +85,5 @@ def some_contexts(
 
 def simulator_of_run(run: Run) -> str:
     """The simulator's name in the dialogues, because a role can be written in two ways."""
-    task = any_task(run)
-    named = (each.dialogue.simulator for each in stored_dialogues(run, task))
-    return next(filter(None, named), run.view(task).roles.get("simulator", "unnamed simulator"))
+    named = (each.dialogue.simulator for each in stored_dialogues(run))
+    return next(filter(None, named), run.view(dialogue_task(run)).roles.get("simulator", "unnamed simulator"))

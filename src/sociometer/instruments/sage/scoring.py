@@ -9,7 +9,7 @@ from sociometer.core.measure import Measure, Summary
 from sociometer.core.task import RunView, Score
 from sociometer.core.words import grouped
 from sociometer.instruments.sage.dialogue import REHEARSAL, Dialogue, StoredDialogue, count_tokens
-from sociometer.instruments.sage.items import OURS, HardTalk, Scenario
+from sociometer.instruments.sage.items import Scenario
 from sociometer.instruments.sage.person.emotion import sign_changes
 from sociometer.statistics.intervals import clustered_mean_interval
 from sociometer.statistics.measures import grouped_measures, observations
@@ -63,26 +63,6 @@ def _fragile(run: RunView[Any, Dialogue]) -> list[Measure]:
     found = [sign_changes(changes) for changes in moved.values() if len(changes) > 1]
     around = clustered_mean_interval(found, binary=False) if found else None
     return [Measure("fragile", fmean(found), interval=around, items=len(found))] if found else []
-
-
-def score_talk(item: HardTalk, outcome: Dialogue) -> Score:
-    """The same numbers for a hard talk, to be grouped by its kind; how good the replies are is judged afterwards."""
-    found = score(item, outcome)
-    return msgspec.structs.replace(found, facets={"kind": item.kind, "language": item.language})
-
-
-def summarise_talks(run: RunView[HardTalk, Dialogue]) -> Summary:
-    """The final emotion of the hard talks by kind; none of it is SAGE's score."""
-    measures = [
-        *grouped_measures(run, "emotion", by=["kind", "language"], binary=False),
-        *grouped_measures(run, "replies", binary=False),
-        *grouped_measures(run, "rereads", binary=False),
-    ]
-    judged = (
-        f"A high emotion does not show that the replies were good: 'sociometer sage analyse {run.run or 'RUN'} --what "
-        "candour --role judge=MODEL' judges sycophancy, safety and harshness."
-    )
-    return Summary(tuple(measures), notes=(OURS, judged), series={"dialogues": _series(run)})
 
 
 def _notes(run: RunView[Any, Dialogue]) -> list[str]:

@@ -9,7 +9,6 @@ from sociometer.core.measure import Measure, Summary
 from sociometer.core.session import Session
 from sociometer.core.task import RunView, Score
 from sociometer.instruments.sage.dialogue import StoredDialogue
-from sociometer.instruments.sage.items import HARD_TALKS, OURS
 from sociometer.instruments.sage.judges.asking import ask_judge, rendered, simulators_met
 from sociometer.instruments.sage.person.talk import quote_mark
 from sociometer.reading import object_schema
@@ -52,5 +51,4 @@ def summarise(run: RunView[StoredDialogue, Coordinate]) -> Summary:
         measures.extend(grouped_measures(run, axis, binary=False))
         values = [row.value for row in observations(run, axis)]
         measures.append(Measure(f"{axis}-spread", pstdev(values) if len(values) > 1 else None, items=len(values)))
-    ours = (OURS,) if any(item.scenario.source == HARD_TALKS for item, _, _ in run.scored()) else ()
-    return Summary(tuple(measures), notes=ours, series={"simulators": simulators_met(run)})
+    return Summary(tuple(measures), series={"simulators": simulators_met(run)})
