@@ -9,7 +9,6 @@ import subprocess
 import sys
 import threading
 from contextlib import nullcontext
-from html import unescape
 from importlib import import_module
 from operator import attrgetter
 from pathlib import Path
@@ -201,8 +200,6 @@ def test_a_function_that_sometimes_raises_plays_to_the_end(store):
 def test_print_shows_the_score_and_hints_are_python(store):
     run = sm.run("sesi", model=lambda messages: "A", limit=12, store=store, name="mine", max_requests=5)
     assert str(run).startswith("mine: ") and "accuracy " in str(run) and "is stopped, 41 %" in str(run)
-    assert 'Add settings={"blind": True}' in unescape(run._repr_html_()) and "--blind" not in run._repr_html_()
-    assert 'Add settings={"blind": True}' in str(run.summary())
     with pytest.raises(UsageError, match=r"^items and limit cannot be combined"):
         sm.run("sesi", "baseline/first", items=["x"], limit=3, store=store)
     with pytest.raises(UsageError) as raised:

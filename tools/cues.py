@@ -1,7 +1,7 @@
 """What readers earn who follow surface cues of the options: one cue at a time, and classifiers trained on other items.
 
 For whoever writes items: python tools/cues.py [--language zh] [FILE.csv, as the authors of SESI released theirs]
-Exits with code 1 if a reader finds more keys than luck does. 'run sesi --blind' measures a model in the same place.
+Exits with code 1 if a reader finds more keys than luck does.
 """
 
 import hashlib

@@ -853,8 +853,8 @@ def test_a_run_says_its_spending_limit_first(cli):
 
 
 def test_the_help_of_run_names_the_options_that_only_one_test_has(cli):
-    assert "--blind" in cli("run", "--help-all")[1]
-    assert "--blind" not in cli("run", "--help")[1]
+    assert "--prompting" in cli("run", "--help-all")[1]
+    assert "--prompting" not in cli("run", "--help")[1]
 
 
 @pytest.mark.parametrize("width", ["80", "140"])

@@ -393,7 +393,6 @@ def test_a_number_has_the_remarks_of_its_own_run_and_of_no_other(undrawn, tmp_pa
     ("name", "tasks", "table", "said"),
     [
         ("sesi", (), "table-1", "12 of the paper's 500 items"),
-        ("sesi", ("--blind",), "table-1", "12 of the paper's 500 items"),
         ("seceu", (), "table-s1", "12 of the paper's 40 items"),
         ("seceu", ("--prompting", "all"), "table-s1", "12 of the paper's 40 items"),
         ("egosocial", ("--task", "socialfirst"), "table-3", "ToMBench: only 12 of the official items"),

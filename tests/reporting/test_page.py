@@ -1017,7 +1017,7 @@ def test_the_page_says_which_runs_are_left_out(tmp_path):
     assert "<li>Left out: c on tact (r9) has 2 of the 40 items.</li>" in out.read_text(encoding="utf-8")
 
 
-def test_a_page_has_no_advice_for_a_terminal_and_names_what_is_too_few(monkeypatch):
+def test_a_page_has_no_advice_of_version_0_3_and_names_what_is_too_few(monkeypatch):
     (run,) = _measured("a", a=[1.0] * 4)
     summary = structs.replace(run.summary(), notes=("Add --blind to see more.", "A caveat."))
     monkeypatch.setattr(run, "summary", lambda task="": summary)

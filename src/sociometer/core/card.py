@@ -137,8 +137,6 @@ class MeasureCard(Struct, frozen=True):
     """The per-item score value that is 1 for a pair if both items of a cluster have 1; compared pair by pair."""
     optional: bool = False
     """Whether only some settings give this value."""
-    joint: bool = False
-    """Whether the table of several subjects shows it below the primary measures."""
     question: str = ""
     """The question for people who rate an episode in place of a judge; they see A, and B, who is measured."""
     oracle: str = ""

@@ -40,10 +40,6 @@ class Item(Struct, frozen=True, kw_only=True):
         """The content that two runs must share to be compared on this item: all but what comes from the subject."""
         return self
 
-    def drawn_with(self) -> str:
-        """The id by which `--limit` draws this item: its own, or that of the item it belongs to."""
-        return self.id
-
     def asked_digest(self) -> bytes:
         """A short digest of what people and models are asked: all but what a norm of people adds."""
         return self.content_digest()
@@ -75,7 +71,7 @@ def sample(
         return read()
 
     def name_of(item: Item) -> str:
-        return item.cluster if whole_clusters and item.cluster else item.drawn_with()
+        return item.cluster if whole_clusters and item.cluster else item.id
 
     def rank(name: str) -> bytes:
         return hashlib.blake2b(f"{seed}/{name}".encode(), digest_size=8).digest()

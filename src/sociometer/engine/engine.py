@@ -33,6 +33,7 @@ from sociometer.engine.run_options import model_spec
 from sociometer.engine.runner import Ending, Runner
 from sociometer.models.keys import KeyPolicy
 from sociometer.models.python import Function, PythonPlayer
+from sociometer.store.past import present_settings
 from sociometer.store.records import Manifest, RunRecord, RunStatus
 from sociometer.store.runs import RunSearch
 from sociometer.store.store import Store
@@ -222,7 +223,7 @@ class Engine:
         before, given = manifest.config.server_fields, fields or {}
         again = {role: before.get(role, NONE).again(given.get(role, NONE), role) for role in {**before, **given}}
         config = structs.replace(
-            manifest.config,
+            present_settings(manifest.config, instrument.card),
             server_fields=again,
             caps=(caps or Caps()).or_else(manifest.later_caps or manifest.config.caps),
             in_flight=in_flight or manifest.config.in_flight,

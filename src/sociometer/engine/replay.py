@@ -44,6 +44,7 @@ from sociometer.store.bundle import (
     read_bundle,
     write_bundle,
 )
+from sociometer.store.past import present_settings
 from sociometer.store.records import Manifest, RunStatus
 from sociometer.store.store import Store
 from sociometer.store.stored_run import StoredRun
@@ -206,7 +207,7 @@ class _Replies:
 
 def _plan(manifest: Manifest, instrument: Instrument, *, ours: bool = False) -> Plan:
     """The plan of a recorded run; unless it is `ours`, no file that the manifest names is opened."""
-    config = manifest.config
+    config = present_settings(manifest.config, instrument.card)
     if not ours:
         for setting in instrument.card.setting:
             most, value = setting.most or _MOST, config.settings.get(setting.name)
@@ -356,7 +357,8 @@ class _Replay:
             raise UsageError("the run used items of somebody's own (--data), which are not in the file.")
         if then.prompts_digest != now.prompts_digest:
             raise UsageError(
-                "the run used other prompts than this version of the instrument; they are not in the file."
+                "the run used other prompts than this version of the instrument, which are not in the file; if they are"
+                " not somebody's own, check it with the version that made it."
             )
         if then.data_files != now.data_files:
             raise FileMissing("files of the run are missing here, or differ")

@@ -23,7 +23,7 @@ from sociometer.results.comparison import compare
 from sociometer.results.groups import PeopleRun
 from sociometer.results.profile import ProfileLine, profile_lines
 from sociometer.results.runs import compared_run
-from sociometer.results.summaries import ADVICE, notes_beside, rule_sentences
+from sociometer.results.summaries import notes_beside, rule_sentences
 from sociometer.results.verdicts import Comparison, Terms
 from sociometer.statistics.chart_theme import with_subjects
 from sociometer.statistics.formatting import other_stand_ins
@@ -164,7 +164,7 @@ def gather(
             kept = structs.replace(view, walk=episodes.__iter__)
             unread = sum(one.score.unreadable for one in episodes if one.score)
             counts[run.id, task] = EpisodeCounts(len(episodes), kept.failures(), unread)
-            left_out = (ADVICE, f"The value of {run.subject}")
+            left_out = f"The value of {run.subject}"
             notes = tuple(note for note in notes_beside(run, task, view.summary) if not note.startswith(left_out))
             results.append(structs.replace(view, summary=structs.replace(view.summary, notes=notes)))
             room -= len(episodes)

@@ -106,7 +106,7 @@ def norm_scores(runs: Sequence[AnyRun]) -> dict[str, tuple[str, ...]]:
     return found
 
 
-_USUAL = {"base": False, "answer": "reply"}
+_USUAL = {"base": False}
 """The way of answering of a run that does not name one."""
 
 
@@ -161,8 +161,10 @@ def why_not_comparable(
 
 
 def differing_settings(one: AnyRun, two: AnyRun) -> tuple[str, ...]:
-    """The settings in which two runs differ, as text."""
-    names = sorted({*one.settings, *two.settings})
+    """The settings in which two runs differ, as text; one that this version no longer has makes no difference."""
+    known = {"base", "tools", *(setting.name for setting in one.card.setting)}
+    both = one.settings.keys() & two.settings.keys()
+    names = sorted(both | ((one.settings.keys() | two.settings.keys()) & known))
     values = [(name, *(run.settings.get(name, _USUAL.get(name)) for run in (one, two))) for name in names]
     told = ((name, *map(setting_words, pair)) for name, *pair in values if pair[0] != pair[1])
     return tuple(f"{name}: {first} and {second}" for name, first, second in told)

@@ -1,4 +1,5 @@
-"""What was measured so far with capable models (also by hand) and with small ones, from `measured.csv`."""
+"""What was measured so far, from `measured.csv`: by capable models (also by hand), by small ones, and by readers
+who did not see what the questions are about (`floor`)."""
 
 import functools
 from collections.abc import Iterable

@@ -40,8 +40,8 @@ from sociometer.store.bundle import public_norms
 from sociometer.store.records import RunRecord, RunStatus, changed_code
 from sociometer.store.stored_run import StoredRun
 
-ADVICE = "Add --"
-"""A note that begins with this is advice for a terminal; pages leave it out."""
+_ADVICE = "Add --blind"
+"""How a note of version 0.3 begins that names an option which is gone."""
 _MOST_SUBJECTS_ABREAST = 4
 _A_SCREENFUL = 24
 _UNREAD = "unreadable replies"
@@ -249,13 +249,14 @@ def summary_table(run: StoredRun, task: str = "") -> Table:
 
 def notes_beside(run: StoredRun, task: str, summary: Summary) -> list[str]:
     """The notes that belong to the numbers of a task wherever they are shown; the verdict of a check comes first."""
+    kept = [note for note in summary.notes if not note.startswith(_ADVICE)]
     from sociometer.results.corrected import correction_note, corrections  # here, since it loads numpy
 
     if task in run.past:
-        return list(summary.notes)
+        return kept
     by_people = (correction_note(one) for one in corrections(run) if one.task == task)
     first = [*filter(None, [contamination_note(run, task)]), *changed_code(run.manifest)]
-    return [*first, *_repeats_notes(run, task), *summary.notes, *by_people]
+    return [*first, *_repeats_notes(run, task), *kept, *by_people]
 
 
 def _repeats_notes(run: StoredRun, task: str) -> list[str]:
@@ -314,7 +315,7 @@ def raw_measures(runs: Sequence[StoredRun]) -> Table:
 def joint_table(runs: Sequence[StoredRun], most: int = _MOST_SUBJECTS_ABREAST) -> Table:
     """The main measures of several runs in one table: subjects next to each other, or below if there are more."""
     every = [(run, line) for run in runs for line in lines_of(run) if not line.measure.group]
-    lines = [(run, line) for run, line in every if line.card.primary or line.card.joint or line.card.on_norm]
+    lines = [(run, line) for run, line in every if line.card.primary or line.card.on_norm]
     names = run_labels(runs)
     subjects = list(dict.fromkeys(names[run.id] for run in runs))
     failed = {

@@ -139,8 +139,8 @@ def _shared_norm(norm: Any) -> TaskNorm | None:
 def unlike(
     contents: Mapping[str, str], items: Iterable[Item], name: str, name_of: Callable[[Any], str] = lambda item: item.id
 ) -> str:
-    """Why these are not the items of a norm; empty if they are. Copies of an item, as in a control, do not count."""
-    chosen = {name_of(item): item for item in items if item.drawn_with() == item.id}
+    """Why these are not the items of a norm; empty if they are."""
+    chosen = {name_of(item): item for item in items}
     if strange := [one for one in chosen if one not in contents]:
         return (
             f"norm '{name}' has {len(contents)} items; {len(strange)} of the {len(chosen)} chosen ones, such as"

@@ -7,8 +7,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import msgspec
+from msgspec import structs
 
 from sociometer.core.card import Card
+from sociometer.core.config import RunConfig
 from sociometer.core.instrument import Instrument
 from sociometer.core.settings import Setting, SettingValue
 from sociometer.core.task import Task
@@ -33,6 +35,12 @@ def past_tasks(store: Store, record: RunRecord, instrument: Instrument) -> dict[
         if why := _why_past(store, record, instrument, name):
             found[name] = f"made by version {record.manifest.sociometer_version}{why}"
     return found
+
+
+def present_settings(config: RunConfig, card: Card) -> RunConfig:
+    """The choices of a run without the settings that its instrument no longer has, which had their ordinary value."""
+    names = {setting.name for setting in card.setting}
+    return structs.replace(config, settings={name: value for name, value in config.settings.items() if name in names})
 
 
 def _why_past(store: Store, record: RunRecord, instrument: Instrument, task: str) -> str:

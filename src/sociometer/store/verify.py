@@ -10,6 +10,7 @@ import msgspec
 from msgspec import Struct, structs
 
 from sociometer.core.errors import SociometerError, hint
+from sociometer.core.measure import Summary
 from sociometer.core.task import Failure
 from sociometer.store.database import pages
 from sociometer.store.records import RunStatus
@@ -147,13 +148,18 @@ def _summary(run: StoredRun, task: str) -> Iterator[Damage]:
     if run.record.status is RunStatus.PLAYING:
         return
     try:
-        kept = msgspec.json.encode(run.kept_summary(task))
-        same = not _is_computed(run, task) or kept == msgspec.json.encode(run.made_summary(task))
+        kept = _numbers(run.kept_summary(task))
+        same = not _is_computed(run, task) or kept == _numbers(run.made_summary(task))
         what = "" if same else "its summary does not follow from its scores"
     except Exception as error:
         what = _said(error)
     if what:
         yield Damage(f"{run.id} {task}", what, _rescore(run, task))
+
+
+def _numbers(summary: Summary) -> bytes:
+    """A summary without its notes, whose words may name options that another version does not have."""
+    return msgspec.json.encode(structs.replace(summary, notes=()))
 
 
 def _is_computed(run: StoredRun, task: str) -> bool:

@@ -34,7 +34,7 @@ from sociometer.results.comparison_tables import row_values
 from sociometer.results.groups import runs_of_people, study_run, takings
 from sociometer.results.leaderboard import comparable, leaderboard_sentence, leaderboard_table, shared_intervals
 from sociometer.results.runs import beside_people, candidates, rank_runs
-from sociometer.results.summaries import ADVICE, measure_rows, notes_beside, other_options, rule_sentences
+from sociometer.results.summaries import measure_rows, notes_beside, other_options, rule_sentences
 from sociometer.results.verdicts import Comparison
 from sociometer.results.wording import adjusted_for, comparison_table
 from sociometer.statistics.chart_theme import Mode
@@ -386,8 +386,8 @@ def read_summary(viewed: ViewedStore, run: str, task: str) -> Summary:
     with viewed.opened() as store:
         stored = viewed.run(store, run)
         summary, rules = stored.summary(task), rule_sentences(stored)
-        kept = (note for note in notes_beside(stored, task, summary) if not note.startswith(ADVICE))
-        own = (next((rule for rule in rules if rule.startswith(note.rstrip("."))), note) for note in kept)
+        notes = notes_beside(stored, task, summary)
+        own = (next((rule for rule in rules if rule.startswith(note.rstrip("."))), note) for note in notes)
         return structs.replace(summary, notes=tuple(own))
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from sociometer.instruments.sesi import items
 from sociometer.reading import read_items
+from sociometer.results.measured import measured
 
 BLIND = Path(__file__).parent / "blind"
 BUNDLED = {item.id: item for item in read_items(items.BUNDLED, items.Question)}
@@ -81,4 +82,7 @@ def test_the_single_items_are_those_whose_key_few_readers_find_from_question_and
     assert set(BUNDLED) == {name for name, count in chosen.items() if count <= 1}
     fourth = read("singles/survivors-only-4.json")
     assert set(BUNDLED) == {one["id"] for one in numbers["survivors"].values()}
-    assert sum(fourth[number] == one["key"] for number, one in numbers["survivors"].items()) == 8
+    found = sum(fourth[number] == one["key"] for number, one in numbers["survivors"].items())
+    assert found == 8
+    (floor,) = (row for row in measured().records() if "single items" in row["subject"])
+    assert (floor["score"], floor["items"]) == (f"{found / len(BUNDLED):.0%}".replace("%", " %"), str(len(BUNDLED)))

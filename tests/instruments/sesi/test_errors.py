@@ -171,10 +171,3 @@ def test_a_judges_own_run_is_refused_as_no_run_of_the_test(cli):
     code, _, err = cli("sesi", "analyse", next(run for run in runs if run != first), "--role", "judge=baseline/random")
     assert code == 2
     assert "is of the task 'errors', not of 'questions'" in err
-
-
-def test_answers_without_the_situation_have_no_cause_to_explain():
-    show = Rehearsal(load("sesi"), {"subject": resolve("baseline/first", ModelOptions())}, {"blind": True})
-    found = errors.sample_wrong(show.play_all("questions", list(items.hidden(FOUND[:10]))), 100, 0)
-    assert {entry.item for entry in found} <= {item.id for item in FOUND[:10]}
-    assert all(entry.situation for entry in found)

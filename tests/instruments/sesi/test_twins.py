@@ -1,6 +1,5 @@
-"""Twins: two situations, one question, two keys; scored by pair, asked once without the situation."""
+"""Twins: two situations, one question, two keys; scored by pair."""
 
-import asyncio
 import json
 import re
 from collections import Counter
@@ -11,14 +10,12 @@ import pytest
 
 import sociometer as sm
 from rehearsal import Rehearsal
-from sociometer.cli.main import run_command
 from sociometer.core.errors import DataError
 from sociometer.instruments import load
 from sociometer.instruments.sesi import items
-from sociometer.models.presets import ModelOptions
-from sociometer.models.registry import resolve
 from sociometer.models.scripted import Scripted
 from sociometer.reading import read_items
+from sociometer.results.measured import measured
 
 BUNDLED = list(read_items(items.TWINS, items.Twins))
 
@@ -31,11 +28,10 @@ def twins(name, key_a=0, key_b=1, trap=0, **more):
     )  # fmt: skip
 
 
-def played(letters, *, blind=False, count=12):
-    """A rehearsal of pairs with the same letters for each: those of the two twins, then that without a situation."""
+def played(letters, *, count=12):
+    """A rehearsal of pairs with the same letters for each."""
     asked = [item for number in range(count) for item in twins(f"pair-{number}").questions()]
-    asked = list(items.hidden(asked)) if blind else asked
-    show = Rehearsal(load("sesi"), {"subject": Scripted(list(letters) * count)}, {"blind": blind})
+    show = Rehearsal(load("sesi"), {"subject": Scripted(list(letters) * count)}, {})
     return show.summarise("questions", asked)
 
 
@@ -48,41 +44,6 @@ def test_a_pair_is_won_only_if_both_twins_are_right(letters, items_right, pairs,
     assert summary.measure("accuracy").value == items_right
     assert (summary.measure("pairs").value, summary.measure("pairs").items) == (pairs, 12)
     assert summary.measure("trapped").value == trapped
-
-
-def test_without_the_situation_a_pair_is_one_question_and_the_difference_is_paired():
-    summary = played("ABA", blind=True)
-    assert summary.measure("accuracy").value == 1
-    assert summary.measure("blind").value == 0.5, "one of the two keys at most"
-    understood = summary.measure("understood")
-    assert (understood.value, understood.items, understood.clusters) == (0.5, 24, 12)
-    assert understood.interval.low > 0.2
-    table = next(table for table in summary.tables if table.name == "with-and-without")
-    assert table.rows[0][:4] == ("all", 1.0, 0.5, 0.5) and [row[0] for row in table.rows] == ["all", "concern"]
-    nothing = played("AAA", blind=True)
-    assert nothing.measure("understood").value == 0, "an answer that ignores the situation understood nothing of it"
-
-
-def test_the_situation_is_not_in_the_request_without_it():
-    pair = list(twins("Ida").questions())
-    *_, hidden = items.hidden(pair)
-    assert hidden.blind == {"Idaa": 0, "Idab": 1}
-    player = resolve("baseline/first", ModelOptions())
-    for settings in ({}, {"wording": "answer"}, {"condition": "paraphrase-1"}):
-        show = Rehearsal(load("sesi"), {"subject": player}, {"blind": True, **settings})
-        events = asyncio.run(show.play("questions", hidden)).events
-        text = "".join(message.content for event in events for message in getattr(event, "messages", ()))
-        assert "What helps Ida?" in text and "Sing." in text and "The situation is not shown" in text
-        assert "company" not in text and "alone" not in text
-
-
-def test_limit_draws_each_question_without_its_situation_with_its_item(tmp_path):
-    plain = sm.run("sesi", "baseline/first", limit=12, store=tmp_path / "s.db")
-    both = sm.run("sesi", "baseline/first", limit=12, settings={"blind": True}, store=tmp_path / "s.db")
-    shown = [episode.item.id for episode in both.episodes() if not episode.item.blind]
-    assert shown == [episode.item.id for episode in plain.episodes()] and len(shown) == 12
-    hidden = {name for episode in both.episodes() for name in episode.item.blind}
-    assert len(set(shown) - hidden) <= sum(name.endswith("b") for name in shown)
 
 
 def test_a_failed_half_is_an_error_of_its_pair_and_no_wrong_answer():
@@ -109,15 +70,6 @@ def test_wrong_twins_are_refused_with_file_and_line(tmp_path, change, why):
     path.write_text(json.dumps(line))
     with pytest.raises(DataError, match=rf"twins.jsonl.*{why}|{why}"):
         list(read_items(path, items.Twins))
-
-
-def test_the_table_of_several_subjects_has_what_each_earns_without_the_situation(tmp_path, monkeypatch, capsys):
-    monkeypatch.setenv("SOCIOMETER_STORE", str(tmp_path / "store.db"))
-    monkeypatch.chdir(tmp_path)
-    words = ["run", "sesi", "--blind", "--limit", "12", "--model", "baseline/first", "--model", "baseline/oracle"]
-    assert run_command(words) == 0
-    shown = capsys.readouterr().out
-    assert "Accuracy without the situation" in shown and "Understood from the situation" in shown
 
 
 def test_the_bundled_pairs_are_sixty_or_more_over_all_abilities_and_half_have_a_friendly_trap():
@@ -186,6 +138,10 @@ def test_readers_without_the_situations_pick_one_of_the_two_keys():
     bundled = json.loads((folder / "without-situation.json").read_text(encoding="utf-8"))["picked"]
     assert [sum(picked in keys[pair] for pair, picked in one.items()) for one in bundled.values()] == [83, 82, 82]
     assert all(one.keys() == keys.keys() for one in bundled.values())
+    found = sum(picked in keys[pair] for one in bundled.values() for pair, picked in one.items())
+    (floor,) = (row for row in measured().records() if "twins" in row["subject"])
+    share = found / (2 * len(keys) * len(bundled))
+    assert (floor["score"], floor["items"]) == (f"{share:.0%}".replace("%", " %"), str(2 * len(keys)))
     tried = json.loads((folder / "rewritten.json").read_text(encoding="utf-8"))
     untouched = [sum(one[pair] in keys[pair] for one in bundled.values()) for pair in tried["rewritten"]]
     assert untouched == [3] * 80, "the pairs in which no reader picked another option"

@@ -1,4 +1,4 @@
-"""Readers without the story: by a surface cue, two whose answers are in the corpus, and models with `run --blind`."""
+"""Readers without the story: by a surface cue, and two whose answers are in the corpus."""
 
 import json
 from pathlib import Path
@@ -76,13 +76,3 @@ def test_careful_readers_without_the_story_stay_near_chance(bundled, reader):
     assert round(100 * fmean(own for own, _ in rows), 1) == 56.4
     assert round(100 * fmean(chance for _, chance in rows), 1) == 51.4
     assert not any(reached(tree, found[tree.id]) for tree in trees)
-
-
-def test_the_control_plays_each_question_with_and_without_its_story(tmp_path, monkeypatch, capsys):
-    from sociometer.cli.main import run_command
-
-    monkeypatch.setenv("SOCIOMETER_STORE", str(tmp_path / "store.db"))
-    words = ["run", "socialeval", "--task", "abilities", "--language", "en", "--orders", "1", "--blind", "--json"]
-    assert run_command([*words, "--model", "baseline/oracle"]) == 0
-    shown = capsys.readouterr().out
-    assert "Understood from the story" in shown or "understood" in shown

@@ -15,7 +15,6 @@ from sociometer.core.measure import Cell, Measure, Summary, Table
 from sociometer.core.session import Session
 from sociometer.core.task import Item, RunView, Score
 from sociometer.core.words import in_one_line
-from sociometer.instruments._blind.control import seen
 from sociometer.instruments.sesi.items import TABLES, Question
 from sociometer.reading import ChoiceAnswer, object_schema, read_json
 from sociometer.statistics.agreement import cohen_kappa
@@ -75,7 +74,7 @@ def sample_wrong(view: RunView[Question, ChoiceAnswer], count: int, seed: int, n
     subject = name or view.subject
     wrong = [
         WrongAnswer(
-            id=_blind_id(subject, item.id),
+            id=_hidden_id(subject, item.id),
             cluster=item.cluster,
             item=item.id,
             subject=subject,
@@ -84,14 +83,14 @@ def sample_wrong(view: RunView[Question, ChoiceAnswer], count: int, seed: int, n
             right=item.options[item.answer],
             picked=item.options[answer.picked],
         )
-        for item, answer, _ in seen(view).scored()
+        for item, answer, _ in view.scored()
         if answer.picked is not None and answer.picked != item.answer
     ]
     distinct = list({entry.id: entry for entry in wrong}.values())
     return sorted(Random(f"{seed}/{view.subject}").sample(distinct, min(count, len(distinct))), key=lambda e: e.id)
 
 
-def _blind_id(subject: str, item: str) -> str:
+def _hidden_id(subject: str, item: str) -> str:
     """An id that reveals nothing to a rater; sorting by it mixes the subjects."""
     return f"answer-{sha256(f'{subject}/{item}'.encode()).hexdigest()[:10]}"
 

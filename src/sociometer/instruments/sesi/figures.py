@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 
 from sociometer.core.measure import Figure, Summary, Table
 from sociometer.core.task import AnyRun
-from sociometer.instruments._blind.control import control_figure
 from sociometer.instruments.sesi.conditions import CONTROL
 from sociometer.instruments.sesi.errors import CAUSES
 from sociometer.instruments.sesi.items import ABILITIES, FIGURES, Question
@@ -23,8 +22,6 @@ def figures(runs: Sequence[AnyRun]) -> Sequence[Figure]:
     made: list[Figure] = []
     if control:
         made += [_abilities(control), _positions(control)]
-        blind = control_figure(control)
-        made += [blind] if blind is not None else []
     judged = [run for run in runs if run.task == "errors"]
     if judged:
         made.append(cause_figure([run.summary for run in judged]))

@@ -14,7 +14,7 @@ from sociometer.core.errors import DataError, UsageError
 from sociometer.core.language import ENGLISH, in_language
 from sociometer.core.sheets import read_rows
 from sociometer.core.source import Source
-from sociometer.instruments._blind.control import Asked, with_blind
+from sociometer.core.task import Item
 from sociometer.instruments._tables import Figures, Tables
 from sociometer.instruments.sesi import conditions
 from sociometer.reading import check_key, read_items
@@ -83,12 +83,13 @@ CATEGORIES = {
 }  # fmt: skip
 
 
-class Question(Asked, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+class Question(Item, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
     """A situation, a question about it and four options; `kinds` says how each option was made, if known."""
 
+    question: str
+    options: tuple[str, str, str, str]
     ability: Ability
     situation: str
-    options: tuple[str, str, str, str]
     answer: int
     kinds: tuple[str, ...] = ()
     language: str = ENGLISH
@@ -173,25 +174,7 @@ def bundled(language: str = ENGLISH) -> tuple[Question, ...]:
 
 
 def questions(source: Source) -> Iterable[Question]:
-    """The items of the settings: official or bundled, in the second person if the condition says so.
-
-    With the setting `blind`, each question follows once more without its situation.
-    """
-    found = _in_person(source)
-    return hidden(found) if source.settings.get("blind") else found
-
-
-def hidden(found: Iterable[Question]) -> Iterator[Question]:
-    """The items, each followed by its question without the situation; twins share one."""
-    return with_blind(
-        found,
-        lambda item: (item.question, item.options),
-        lambda item: item.answer,
-        lambda item: msgspec.structs.replace(item, situation="", pair=""),
-    )
-
-
-def _in_person(source: Source) -> Iterable[Question]:
+    """The items of the settings: official or bundled, in the second person if the condition says so."""
     settings = source.settings
     language = str(settings.get("language") or ENGLISH)
     others = {"condition": conditions.CONTROL, "wording": conditions.COMMENT}

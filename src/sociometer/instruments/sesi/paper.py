@@ -23,7 +23,6 @@ from sociometer.core.paper import (
 from sociometer.core.settings import PAPER
 from sociometer.core.task import AnyRun
 from sociometer.core.words import grouped
-from sociometer.instruments._blind.control import seen
 from sociometer.instruments._paper import PaperParts
 from sociometer.instruments.sesi import academic
 from sociometer.instruments.sesi.build.composition import set_figures
@@ -201,7 +200,7 @@ def _drawn(drawn: Mapping[str, Figure], label: str, name: str) -> PaperPart:
 def _statistics(given: PaperInput) -> PaperPart:
     """Fig. 5: lengths of situations and answers, characters, abilities and relationships."""
     fullest = max(given.of_task("questions"), key=_items, default=None)
-    items = {} if fullest is None else {item.id: item for item, _, _ in seen(fullest).scored()}
+    items = {} if fullest is None else {item.id: item for item, _, _ in fullest.scored()}
     return PARTS.part("Fig. 5", figures=tuple(set_figures(list(items.values()))) if items else ())
 
 

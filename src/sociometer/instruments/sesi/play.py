@@ -57,8 +57,7 @@ async def ask_question(item: Question, session: Session) -> ChoiceAnswer:
 
 def _prompt(item: Question, choice: Choice, session: Session) -> str:
     """The question with its options, in the wording of the settings."""
-    situation = session.prompts.render("blind", item.language) if item.blind else item.situation
-    about = {"situation": situation, "question": item.question}
+    about = {"situation": item.situation, "question": item.question}
     if session.base:
         return session.prompts.render("base", options=render_options(choice), **about)
     name = _instruction(session)

@@ -11,9 +11,8 @@ from msgspec import structs
 
 from sociometer.core.measure import Measure, Summary, Table
 from sociometer.core.task import RunView, Score
-from sociometer.instruments._blind.control import BLIND, blind_score, control, seen
 from sociometer.instruments.sesi.conditions import CONTROL
-from sociometer.instruments.sesi.items import ABILITIES, FRIENDLY, TABLES, Question
+from sociometer.instruments.sesi.items import FRIENDLY, TABLES, Question
 from sociometer.reading import ChoiceAnswer, score_choice
 from sociometer.statistics.formatting import CHANCE, number, p_phrase
 from sociometer.statistics.measures import Observation, grouped_measures, mean_measure, position_bias
@@ -30,8 +29,6 @@ def score(item: Question, outcome: ChoiceAnswer) -> Score:
     `trapped` says whether the friendly option of a twin was picked where it is wrong.
     """
     facets = item.facets
-    if item.blind:
-        return blind_score(item, score_choice(outcome, item.answer, **facets), outcome.picked)
     if item.kinds:
         facets["picked"] = _kind(item, outcome)
     given = score_choice(outcome, item.answer, **facets)
@@ -72,22 +69,19 @@ def _kind(item: Question, outcome: ChoiceAnswer) -> str:
 
 
 def summarise(run: RunView[Question, ChoiceAnswer]) -> Summary:
-    """Accuracy overall, by ability and by category, pairs of twins, the same without the situation, position bias."""
-    shown = seen(run)
-    accuracy = grouped_measures(shown, "correct", "accuracy", by=["ability", "category"])
+    """Accuracy overall, by ability and by category, pairs of twins, position bias."""
+    accuracy = grouped_measures(run, "correct", "accuracy", by=["ability", "category"])
     counts = _Counts()
-    for item, answer, given in shown.scored():
+    for item, answer, given in run.scored():
         counts.add(item, answer, given)
-    measures = [accuracy[0], *_pairs(shown)]
-    without, tables = control(run, "ability", ABILITIES)
-    measures += [*without, *accuracy[1:]]
+    measures = [accuracy[0], *_pairs(run), *accuracy[1:]]
     if counts.orders > 1:
-        measures += (*grouped_measures(shown, "single"), *grouped_measures(shown, "consistency"))
+        measures += (*grouped_measures(run, "single"), *grouped_measures(run, "consistency"))
     if counts.trapped:
-        traps = structs.replace(shown, walk=lambda: (one for one in shown.episodes() if FRIENDLY in one.item.kinds))
+        traps = structs.replace(run, walk=lambda: (one for one in run.episodes() if FRIENDLY in one.item.kinds))
         measures += grouped_measures(traps, "trapped")
     chance = majority_chance(counts.orders) if counts.orders else GUESSING
-    notes = _notes(run, counts, blind=bool(without))
+    notes = _notes(run, counts)
     if counts.orders > 1:
         notes.append(
             f"Accuracy is that of the majority over {counts.orders} orders, for which guessing earns "
@@ -96,11 +90,11 @@ def summarise(run: RunView[Question, ChoiceAnswer]) -> Summary:
         )
     series: dict[str, Any] = {}
     if counts.orders > 1:
-        series[CHANCE] = {"accuracy": chance, "pairs": chance**2, BLIND: chance, "trapped": chance}
+        series[CHANCE] = {"accuracy": chance, "pairs": chance**2, "trapped": chance}
     positions, warning = _positions(counts)
     notes += [warning] if warning else []
     more = (positions, _kinds(counts))
-    return Summary(tuple(measures), (*tables, *(table for table in more if table is not None)), tuple(notes), series)
+    return Summary(tuple(measures), tuple(table for table in more if table is not None), tuple(notes), series)
 
 
 def _pairs(run: RunView[Question, ChoiceAnswer]) -> list[Measure]:
@@ -171,10 +165,8 @@ def meanings(kinds: Collection[str]) -> str:
     return " ".join(f"{kind.capitalize()}: {_MEANINGS[kind]}." for kind in kinds if kind in _MEANINGS)
 
 
-def _notes(run: RunView[Question, ChoiceAnswer], counts: _Counts, *, blind: bool) -> list[str]:
+def _notes(run: RunView[Question, ChoiceAnswer], counts: _Counts) -> list[str]:
     notes = []
-    if counts.answers and not blind and not run.people:
-        notes.append("Add --blind to see what this subject earns without the situations.")
     if counts.bundled:
         notes.append("Bundled items of this project, not the paper's: not comparable with published figures.")
     condition = run.settings.text("condition")

@@ -9,14 +9,13 @@ from pathlib import Path
 from typing import Any, get_args
 
 import msgspec
-from msgspec import Struct, structs
+from msgspec import Struct
 
 from sociometer.core.errors import DataError, hint
 from sociometer.core.language import ENGLISH, languages, written_in
 from sociometer.core.settings import is_paper
 from sociometer.core.source import Source
 from sociometer.core.task import Item
-from sociometer.instruments._blind.control import Asked, with_blind
 from sociometer.instruments.socialeval import worldtree
 from sociometer.instruments.socialeval.abilities import canonical_all, completes
 
@@ -368,9 +367,11 @@ class TreeItem(Item, frozen=True, kw_only=True):
         return {name: getattr(self.tree, name) for name in ("language", "category", "orientation")}
 
 
-class AbilityQuestion(Asked, frozen=True, kw_only=True, omit_defaults=True):
+class AbilityQuestion(Item, frozen=True, kw_only=True, omit_defaults=True):
     """Which of several utterances shows an ability at this point of the story; the right one is first."""
 
+    question: str
+    options: tuple[str, ...]
     language: str
     orientation: str
     category: str
@@ -477,18 +478,6 @@ def clusters_of(found: Iterable[worldtree.Tree]) -> dict[str, str]:
 
 
 def ability_questions(source: Source) -> Iterator[AbilityQuestion]:
-    """The ability questions; with the setting `blind`, each follows once more without its story."""
-    found = shown_questions(source)
-    if not source.settings.get("blind"):
-        return found
-
-    def hide(item: AbilityQuestion) -> AbilityQuestion:  # the protagonist has a name and nothing else
-        return structs.replace(item, people=(worldtree.Person(name=item.people[0].name),), scene="", lines=())
-
-    return with_blind(found, lambda item: (item.people[0].name, item.question, item.options), lambda item: 0, hide)
-
-
-def shown_questions(source: Source) -> Iterator[AbilityQuestion]:
     """The ability questions: from the released ability file if it exists, else from the trees' own choices."""
     files = question_files(source) if source.official else []
     if files:

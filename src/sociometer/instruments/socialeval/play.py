@@ -187,10 +187,7 @@ async def answer(item: AbilityQuestion, session: Session) -> reading.ChoiceAnswe
         values = ability_values(item.people, item.lines, item.question)
         asking = _in_authors_words(session, ABILITIES, item.language, values, ". ")
     else:
-        if item.blind:
-            situation = session.prompts.render("blind", item.language)
-        else:
-            situation = describe(session, "onlooker", item.language, item.people, item.scene, item.lines)
+        situation = describe(session, "onlooker", item.language, item.people, item.scene, item.lines)
         me = item.people[0].name
         asking = _asking(session, "ability", item.language, situation=situation, me=me, question=item.question)
     orders = session.settings.whole("orders")

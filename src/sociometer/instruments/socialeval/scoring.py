@@ -14,7 +14,6 @@ from msgspec import structs
 from sociometer.core.measure import Cell, Interval, Measure, Summary, Table
 from sociometer.core.task import RunView, Score
 from sociometer.core.words import grouped
-from sociometer.instruments._blind.control import blind_score, control, seen
 from sociometer.instruments._tables import Tables
 from sociometer.instruments.socialeval import worldtree
 from sociometer.instruments.socialeval.abilities import ABILITIES, DIMENSIONS, dimension_of
@@ -149,7 +148,7 @@ def score_answer(item: AbilityQuestion, outcome: ChoiceAnswer) -> Score:
     """Right if the majority of the orders picked the right utterance; `single` is the share of orders that did."""
     single = sum(vote.picked == 0 for vote in outcome.votes) / len(outcome.votes)
     first = item.abilities[0]
-    given = Score(
+    return Score(
         values={"correct": float(outcome.picked == 0), "single": single, "chance": 1 / len(item.options)},
         facets={
             "language": item.language,
@@ -161,15 +160,12 @@ def score_answer(item: AbilityQuestion, outcome: ChoiceAnswer) -> Score:
         unreadable=outcome.unreadable,
         replies=vote_counts(outcome.votes),
     )
-    return blind_score(item, given, outcome.picked) if item.blind else given
 
 
 def summarise_answers(run: RunView[AbilityQuestion, ChoiceAnswer]) -> Summary:
     """Accuracy overall, by language, by the five dimensions and the 32 abilities, and position bias."""
-    without, controls = control(run, "dimension", tuple(DIMENSIONS))
-    run = seen(run)
     accuracy = grouped_measures(run, "correct", "accuracy", by=["language", "category"])
-    measures = [accuracy[0], *without, *accuracy[1:]]
+    measures = list(accuracy)
     by_ability, by_dimension = _ability_rows(run)
     for dimension in (*DIMENSIONS, *sorted(by_dimension.keys() - DIMENSIONS.keys())):
         if rows := by_dimension.get(dimension):
@@ -187,7 +183,7 @@ def summarise_answers(run: RunView[AbilityQuestion, ChoiceAnswer]) -> Summary:
     untested = [name for name in ABILITIES if name not in by_ability]
     if untested:
         notes.append(f"No question for {len(untested)} of the 32 abilities: {', '.join(untested)}.")
-    return Summary(tuple(measures), (*controls, bias), tuple(notes))
+    return Summary(tuple(measures), (bias,), tuple(notes))
 
 
 def _ability_rows(

@@ -1,1 +1,0 @@
-"""What can be answered without the situation: each model as its own control."""
