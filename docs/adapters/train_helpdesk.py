@@ -4,7 +4,7 @@ The policy is no language model: a softmax over three moves (look the record up,
 do before and after looking, and which of five comparisons of the record with the rule decides for each kind of duty.
 REINFORCE changes them by the final state of the ledger. The cases of the test are none of the training.
 
-    python train_helpdesk.py --steps 40
+    python train_helpdesk.py --steps 60
 """
 
 import argparse
@@ -126,7 +126,7 @@ def tested(policy, store):
 def main():
     """Measures, trains, measures again."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--steps", type=int, default=40)
+    parser.add_argument("--steps", type=int, default=60)
     parser.add_argument("--batch", type=int, default=24, help="talks in each step")
     parser.add_argument("--rate", type=float, default=0.3)
     parser.add_argument("--store", default="train-helpdesk.db")

@@ -15,7 +15,7 @@ from sociometer.core.session import RoleBinding
 from sociometer.core.task import Item, Score
 from sociometer.engine.plan import Plan, make_plan
 from sociometer.engine.run_options import make_config
-from sociometer.engine.runner import PlayedEpisode, play_episode
+from sociometer.engine.runner import play_episode
 from sociometer.instruments import card_of, load
 
 
@@ -37,8 +37,8 @@ class _Listener(RulePlayer):
 class _OneReply(RulePlayer):
     """Answers once."""
 
-    def __init__(self, text: str, name: str) -> None:
-        super().__init__(Identity("scripted", name))
+    def __init__(self, text: str) -> None:
+        super().__init__(Identity("scripted", "one reply"))
         self._left: str | None = text
 
     async def answer(self, request: Request) -> Reply:
@@ -71,17 +71,12 @@ def one_turns(plan: Plan) -> Iterator[OneTurn]:
         yield OneTurn(item, request.messages, request.sampling)
 
 
-def play_reply(plan: Plan, item: Item, text: str, name: str = "one reply", repeat: int = 0) -> PlayedEpisode:
-    """The episode of an item for one reply, as the engine plays it; `name` is that of the model."""
-    played = asyncio.run(play_episode(_with(plan, _OneReply(text, name)), plan.tasks[0], item, repeat))
+def score_reply(plan: Plan, item: Item, text: str) -> Score:
+    """The score of an item for one reply, as the engine plays it."""
+    played = asyncio.run(play_episode(_with(plan, _OneReply(text)), plan.tasks[0], item))
     if played.error is not None:
         raise played.error
-    return played
-
-
-def score_reply(plan: Plan, item: Item, text: str) -> Score:
-    """The score of an item for one reply."""
-    episode = play_reply(plan, item, text).episode
+    episode = played.episode
     if episode.score is None:
         raise SociometerError(episode.failure.message if episode.failure else f"item '{item.id}' has no score.")
     return episode.score
