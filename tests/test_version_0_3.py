@@ -64,12 +64,16 @@ def measured(shown, task, name):
     return next(found, {"value": None, "interval": None})
 
 
-def test_every_run_is_listed(kept, command):
+def test_every_run_is_listed_with_its_status_and_its_number(kept, command):
     code, out, _ = command(kept, "runs", "--json")
     assert code == 0
-    assert {one["run"]: one["status"] for one in json.loads(out)} == {
-        one["run"]: one["status"] for one in EXPECTED.values()
-    }
+    listed = {one["run"]: one for one in json.loads(out)}
+    assert listed.keys() == {one["run"] for one in EXPECTED.values()}
+    for expected in EXPECTED.values():
+        values = [task["value"] for task in expected["tasks"].values()]
+        found = listed[expected["run"]]
+        assert found["status"] == expected["status"]
+        assert found["value"] in values
 
 
 @pytest.mark.parametrize("name", EXPECTED)
