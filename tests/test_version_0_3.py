@@ -70,10 +70,11 @@ def test_every_run_is_listed_with_its_status_and_its_number(kept, command):
     listed = {one["run"]: one for one in json.loads(out)}
     assert listed.keys() == {one["run"] for one in EXPECTED.values()}
     for expected in EXPECTED.values():
-        values = [task["value"] for task in expected["tasks"].values()]
         found = listed[expected["run"]]
         assert found["status"] == expected["status"]
-        assert found["value"] in values
+        values = [task["value"] for task in expected["tasks"].values()]
+        # Of a task that is gone, nobody knows which measure was the primary one: the first is shown with its name.
+        assert found["value"] in values or found["score"][0].isalpha()
 
 
 @pytest.mark.parametrize("name", EXPECTED)
@@ -146,7 +147,7 @@ def test_a_file_to_check_is_written_or_refused_in_a_sentence(kept, command, tmp_
         code, _, err = command(kept, "export", one["run"], "--to", tmp_path / f"{name}.sociometer")
         assert code in (0, 2), (name, err)
         for why in sm.get_run(one["run"], store=kept).past.values():
-            assert code == 2 and (why in " ".join(err.split()) or "imported" in err or "finish it first" in err)
+            assert code == 2 and why in " ".join(err.split())
 
 
 @pytest.mark.parametrize("file", ["ordinary", "stopped-early"])

@@ -145,6 +145,8 @@ def _score(store: Store, record: RunRecord) -> tuple[Measure | None, str]:
     if not found or found[0].task == TASK:  # the numbers of a contamination check are no scores of the subject
         return None, ""
     said, unread = estimate(found[1].value, found[0].unit, found[1].interval), found[1].unreadable
+    if card and found[0] not in card.measure:  # of a task that this version lacks
+        said = f"{found[0].name} {said}"
     return found[1], f"{said}, {unread} unreadable" if 2 * unread > found[1].items else said
 
 

@@ -93,14 +93,14 @@ class Checked(Struct, frozen=True):
 def why_no_bundle(run: StoredRun) -> str:
     """Why a run cannot be written as a file that others check; empty if it can."""
     who = f"run {run.reference}"
+    past = next(iter(run.past.values()), "")
+    if past:
+        return f"{who} cannot be written as a file that others check: it was {past}; write it as .csv or .jsonl."
     if run.status is not RunStatus.FINISHED:
         return f"{who} is {run.state}; finish it first: {run.manifest.config.resume_command(run.reference)}"
     if run.manifest.imported or run.manifest.given_items:
         source = "was imported" if run.manifest.imported else "is of another command than 'run'"
         return f"{who} {source}, so others cannot play it again; write it as .csv or .jsonl."
-    past = next(iter(run.past.values()), "")
-    if past:
-        return f"{who} cannot be written as a file that others check: it was {past}; write it as .csv or .jsonl."
     return ""
 
 
