@@ -82,7 +82,6 @@ def test_a_run_whose_rule_did_not_need_its_failed_items_has_nothing_to_retry(pla
     [
         ((*models("random"), "--margin", "3"), "--margin needs --against RUN"),
         ((*models("random"), "--against", "nothing"), "unknown run 'nothing'"),
-        ((*models("random"), "--against", "x", "--batch"), "cannot be combined with --batch"),
         ((*models("random"), "--against", "x", "--margin", "0"), "--margin 0 must be above 0"),
     ],
 )

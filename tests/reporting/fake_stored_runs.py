@@ -60,6 +60,8 @@ class FakeStoredRun:
         self.people = 0
         self.revision = ""
         self.tasks: tuple[str, ...] = ("questions",)
+        self.all_tasks = self.tasks
+        self.past: dict[str, str] = {}
         self.judge = "tact/rules"
         self.stand_ins: tuple[str, ...] = ("judge: tact/rules",)
         self._values = values
