@@ -268,6 +268,16 @@ def plan_of(run):
     return plan_digest(msgspec.convert(run["manifest"], Manifest))
 
 
+def test_a_wrong_plan_is_found_and_one_with_fields_of_another_version_is_not_vouched_for(sesi, tmp_path):
+    rows = copy.deepcopy(rows_of(sesi[1])[0])
+    rows[0]["plan"] = "0" * 64
+    with pytest.raises(Difference, match="the digest of the plan does not match"):
+        check(sealed(tmp_path / "wrong.sociometer", rows), tmp_path)
+    rows[0]["manifest"]["of_another_version"] = 1
+    done = check(sealed(tmp_path / "other.sociometer", rows), tmp_path)
+    assert not done.plan_agrees and done.recomputed == done.episodes
+
+
 @pytest.mark.parametrize("number", [0, 1, 5, -1])
 def test_a_row_that_was_edited_without_its_digest_is_named(number, sesi, tmp_path):
     content = gzip.decompress(sesi[1].read_bytes()).splitlines()[:-1][number]
@@ -331,6 +341,7 @@ def test_a_damaged_or_foreign_file_gets_one_sentence_and_its_own_exit_code(body,
         ({"id": "nothing-abcde", "manifest": {"config": {"instrument": "nothing"}}}, "unknown instrument"),
         ({"manifest": {"prompts_digest": "0"}}, "other prompts"),
         ({"manifest": {"config": {"settings": {"orders": 10**9}}}}, "at most 10,000 is checked"),
+        ({"manifest": {"config": {"answer": "probability"}}}, "with -o answer=probability, which this version does"),
     ],
 )
 def test_a_file_of_another_version_or_of_nothing_known_is_not_checked(change, said, sesi, tmp_path):

@@ -241,8 +241,7 @@ class StoredRun:
         first = order_of_play(self.manifest.shuffled[task], self.manifest.config.seed)[: part[0]]
         if self._store.episodes.begun(self.id, task).keys() >= set(first):
             return f"the first {part[0]} of {part[1]} items in their random order"
-        # A run of which version 0.3 played every second item, or the like, with its option --shard.
-        return f"{part[0]} of {part[1]} items (other shards are not in this store)"
+        return f"{part[0]} of {part[1]} items"
 
     def in_order(self, task: str) -> list[tuple[str, int]]:
         """The items of a task that were begun, in the order of play, each with the number of its episodes."""
