@@ -173,6 +173,12 @@ def test_a_stopped_run_is_resumed_or_refused_in_a_sentence(name, store, command)
         assert code in (0, 3, 4) or any(why in said for why in refused), said
 
 
+def test_a_run_of_a_command_that_is_gone_is_not_said_to_continue_by_it(store, command):
+    code, _, err = command(store, "resume", EXPECTED["candour"]["run"])
+    said = " ".join(err.split())
+    assert code == 2 and "cannot be resumed: it was made by version 0.3.0" in said and "repeat the command" not in said
+
+
 def test_rescoring_keeps_the_numbers_or_is_refused_in_a_sentence(store, command):
     for name, one in EXPECTED.items():
         stored = sm.get_run(one["run"], store=store)

@@ -190,6 +190,12 @@ class Engine:
         manifest = record.manifest
         if manifest.imported:
             raise UsageError(f"run {record.reference} was imported, so it cannot be resumed.")
+        instrument = self._load(record.instrument)
+        if why := next(iter(StoredRun(self.store, record, instrument).past.values()), ""):
+            raise UsageError(
+                f"run {record.reference} cannot be resumed: it was {why}. Resume it with that version, or start a new"
+                " run, which uses the stored replies."
+            )
         if manifest.given_items:
             command = shlex.join(manifest.config.command)
             raise UsageError(
@@ -198,12 +204,6 @@ class Engine:
         if manifest.config.of_people:
             study = manifest.config.resume_command(record.reference)
             raise UsageError(f"run {record.reference} belongs to a study, where people go on in the browser: {study}")
-        instrument = self._load(record.instrument)
-        if why := next(iter(StoredRun(self.store, record, instrument).past.values()), ""):
-            raise UsageError(
-                f"run {record.reference} cannot be resumed: it was {why}. Resume it with that version, or start a new"
-                " run, which uses the stored replies."
-            )
         if instrument.card.version != manifest.instrument_version:
             raise UsageError(
                 f"run {record.reference} was made with {record.instrument} version {manifest.instrument_version}, but"

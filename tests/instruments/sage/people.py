@@ -115,13 +115,6 @@ class Lecturer(Chair):
         return LECTURER[language_of(words)][turn % 10]
 
 
-class Parrot(Chair):
-    """Gives back what it hears."""
-
-    def say(self, request: Request) -> str:
-        return spoken(request)[1]
-
-
 class Says(Chair):
     """Says one thing to everything."""
 
