@@ -232,6 +232,14 @@ def test_a_study_of_version_0_3_that_calls_a_model_is_not_opened(tmp_path, confi
         serve_study(path, "spring", load, Place("127.0.0.1", 0, ""), print)
 
 
+def test_a_study_of_imported_talks_is_not_opened(tmp_path):
+    path = tmp_path / "s.db"
+    with closing(StudyBook(book_path(path))) as book:
+        book.create(Study("spring", RunConfig(instrument="sage", subject="m-1", tasks=("talk",)), imported="digest"))
+    with pytest.raises(UsageError, match="talks of study spring were imported, so nobody can join it"):
+        serve_study(path, "spring", load, Place("127.0.0.1", 0, ""), print)
+
+
 def test_a_code_opens_only_the_study_it_belongs_to(shared):
     person = shared.person().join()
     assert shared.book.with_code("autumn", person.code) is None

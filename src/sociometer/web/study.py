@@ -475,6 +475,8 @@ def study_application(
 
 def refuse_models(study: studies.Study, cards: Mapping[str, Card]) -> None:
     """Raises a UsageError for a study of version 0.3 in which a model talks with people: a study calls no model."""
+    if study.imported:
+        raise UsageError(f"the talks of study {study.name} were imported, so nobody can join it.")
     for config in study.parts.values():
         rules = {role.name: role.default for role in cards[config.instrument].role}
         models = [config.subject] * (config.subject != studies.PERSON)
