@@ -1,6 +1,5 @@
 """`sociometer study`: people take the same tests in the browser."""
 
-import asyncio
 import secrets
 import sys
 from collections.abc import Mapping, Sequence
@@ -37,7 +36,7 @@ from sociometer.store.person_questions import checked_question
 from sociometer.store.place import StorePlace, file_of
 from sociometer.store.store import Store
 from sociometer.web.forms import people_folder
-from sociometer.web.seats import FormPlayer, refuse_unplayable
+from sociometer.web.seats import FormPlayer
 from sociometer.web.serving import Place
 from sociometer.web.study import PER_ADDRESS, serve_study
 
@@ -174,7 +173,6 @@ def _playable(engine: Engine, study: studies.Study, config: RunConfig) -> ReadPl
     shown = structs.replace(config, prompts_folder=people_folder(load(config.instrument)))
     plan = engine.plan(shown, players={studies.PERSON: FormPlayer("nobody", 0)})
     first: dict[str, Any] = {task: next(iter(items)) for task, items in plan.lists.items()}
-    asyncio.run(refuse_unplayable(plan, first))
     spoken = {
         task: getattr(item, "language", None) or written_in(msgspec.json.encode(item).decode())
         for task, item in first.items()

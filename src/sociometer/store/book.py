@@ -1,6 +1,5 @@
 """A small SQLite file next to the store, which only its owner can read: the base of the books of studies and labels."""
 
-import hashlib
 import secrets
 import sqlite3
 import threading
@@ -15,7 +14,6 @@ from sociometer.core.errors import StoreError
 from sociometer.store.sqlite import SYNCHRONOUS, create_private, remove_traces, storage_errors, turn_on_wal
 
 ALPHABET = "23456789abcdefghjkmnpqrstvwxyz"
-CODE_LETTERS = 12
 Kept = TypeVar("Kept")
 
 
@@ -24,18 +22,11 @@ def new_letters(count: int) -> str:
     return "".join(secrets.choice(ALPHABET) for _ in range(count))
 
 
-def plain_code(given: str) -> str:
-    """A code without spaces, hyphens and capitals."""
-    return "".join(character for character in given.lower() if character.isalnum())
-
-
 class Book:
     """The open file, for several threads; a change is on disk when its method returns. Records are JSON in `body`."""
 
     tables: ClassVar[str]
     """The file next to this one with the statements that lead from each version of a book to the next."""
-    person: ClassVar[bytes]
-    """What makes hashes of this book different from those of others."""
 
     def __init__(self, path: Path) -> None:
         self._path, self._lock = path, threading.RLock()
@@ -57,10 +48,6 @@ class Book:
 
     def close(self) -> None:
         self._file.close()
-
-    def hashed(self, secret: str) -> str:
-        """The hash of a code or a cookie; it cannot be used to sign in."""
-        return hashlib.blake2b(secret.encode(), digest_size=16, person=self.person).hexdigest()
 
     @contextmanager
     def changing(self) -> Iterator[None]:

@@ -112,7 +112,6 @@ class LabelBook(Book):
     """The sheets of a store."""
 
     tables = "labels.sql"
-    person = b"label-book"
 
     def create(self, sheet: LabelSheet, units: Sequence[Unit]) -> None:
         """Stores a draw; the same one only once."""

@@ -22,7 +22,7 @@ from msgspec import Struct, field, structs
 from sociometer.core.config import RunConfig, model_label
 from sociometer.core.conversation import SUBJECT, Identity
 from sociometer.core.errors import NotFound, UsageError, hint, unknown
-from sociometer.store.book import ALPHABET, CODE_LETTERS, Book, new_letters, plain_code
+from sociometer.store.book import ALPHABET, Book, new_letters
 from sociometer.store.person_questions import PersonQuestion, person_question
 from sociometer.store.place import StorePlace
 from sociometer.store.sqlite import SYNCHRONOUS, RunLock, open_file
@@ -37,6 +37,7 @@ PERSON_ROLE = "participant"
 """The role of people in imported talks with the subject."""
 SLIP, IMPROBABLE = 0.02, 0.025
 """How often somebody who reads fails an attention check, and the share of such people who may be flagged for that."""
+_CODE_LETTERS = 12
 _NOT_IN_A_NAME = re.compile(r"[^A-Za-z0-9]+")
 
 
@@ -219,16 +220,24 @@ def shown_code(code: str) -> str:
     return "-".join(code[start : start + 4] for start in range(0, len(code), 4))
 
 
+def plain_code(given: str) -> str:
+    """A code without spaces, hyphens and capitals."""
+    return "".join(character for character in given.lower() if character.isalnum())
+
+
 def _code_of(study: Study, ticket: str) -> str:
     digest = hashlib.blake2b(ticket.encode(), key=study.secret.encode()[:64]).digest()
-    return "".join(ALPHABET[byte % len(ALPHABET)] for byte in digest[:CODE_LETTERS])
+    return "".join(ALPHABET[byte % len(ALPHABET)] for byte in digest[:_CODE_LETTERS])
 
 
 class StudyBook(Book):
     """The studies of a store."""
 
     tables = "studies.sql"
-    person = b"cookie"
+
+    def hashed(self, secret: str) -> str:
+        """The hash of a code or a cookie; it cannot be used to sign in."""
+        return hashlib.blake2b(secret.encode(), digest_size=16, person=b"cookie").hexdigest()
 
     def create(self, study: Study) -> None:
         """Stores a new study."""

@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import time
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from copy import copy
 from functools import partial
 from itertools import islice
@@ -20,7 +20,7 @@ from sociometer.core.measure import Summary
 from sociometer.core.player import Player
 from sociometer.core.session import DirectReplies, Draw, Session
 from sociometer.core.source import Source
-from sociometer.core.task import Item, Task
+from sociometer.core.task import Task
 from sociometer.engine.engine import Engine, PlayedRun
 from sociometer.engine.estimate import rehearse
 from sociometer.engine.plan import Plan, StoredPlan
@@ -138,23 +138,6 @@ class FormPlayer(Player):
 
     async def close(self) -> None:
         """Nothing is open."""
-
-
-class _Nobody(FormPlayer):
-    """Stops at the first question."""
-
-    async def answer(self, request: Request) -> Reply:
-        raise Stopped("nobody answers")
-
-
-async def refuse_unplayable(plan: Plan, first: Mapping[str, Item]) -> None:
-    """Raises a UsageError if a task refuses to play its first item, such as for want of a model; nobody is asked."""
-    nobody = {role: structs.replace(one, player=_Nobody("nobody", 0)) for role, one in plan.bindings.items()}
-    for task in plan.tasks:
-        card, item = plan.instrument.card, first[task.name]
-        draw = Draw(card.name, card.version, task.name, item.id)
-        with contextlib.suppress(Stopped):
-            await task.play(item, Session(DirectReplies(), nobody, draw, plan.settings, plan.prompts))
 
 
 class Seat(Struct):
