@@ -6,7 +6,6 @@ import msgspec
 from datasets import Dataset
 
 from sociometer.adapters.one_turn import OneTurn, one_turns, plan_of, score_reply
-from sociometer.core.conversation import Choice
 from sociometer.instruments import card_of
 
 SESI, SECEU, SOCIALEVAL, EGOSOCIAL = (card_of(name).version for name in ("sesi", "seceu", "socialeval", "egosocial"))
@@ -20,15 +19,11 @@ def documents(
     official: bool = False,
     data: str = "",
     seed: int = 0,
-    base: bool = False,
     **_: Any,
 ) -> dict[str, Dataset]:
-    """The items with what is asked; `--metadata '{"official": true}'` takes the official ones.
-
-    With `base`, the prompt is a text for base models to continue.
-    """
+    """The items with what is asked; `--metadata '{"official": true}'` takes the official ones."""
     chosen = msgspec.json.encode(settings or {}, order="deterministic")
-    plan = plan_of(instrument, task, chosen, official, data, seed, base)
+    plan = plan_of(instrument, task, chosen, official, data, seed)
     place = {"instrument": instrument, "task": task, "settings": chosen.decode(), "seed": seed}
     facts = {**place, "official": official, "data": data, "version": plan.instrument.card.version}
     return {"test": Dataset.from_list([{**_document(turn), **facts} for turn in one_turns(plan)])}
@@ -37,12 +32,9 @@ def documents(
 def _document(turn: OneTurn) -> dict[str, Any]:
     first, *rest = turn.messages
     opening, said = (first.content, rest) if first.role == "system" else ("", list(turn.messages))
-    if [message.role for message in said] not in (["user"], ["text"]):
+    if [message.role for message in said] != ["user"]:
         raise ValueError(f"item {turn.item.id} is a conversation, not one question")
-    wanted = turn.answer_format
-    choice = {"labels": list(wanted.labels), "key": wanted.key} if isinstance(wanted, Choice) else {}
     return {
-        **choice,
         "id": turn.item.id,
         "cluster": turn.item.cluster or turn.item.id,
         "system": opening,

@@ -1,0 +1,1178 @@
+"""Random commands against a small oracle: `python tests/machine.py --minutes 60 --seed 1`.
+
+How to add a rule, in ten lines:
+
+1. Write one function `def rule_word(world, first, second)` with the decorator `@rule(first=CHOICES, second=CHOICES)`.
+   Each argument is drawn from its tuple; a value that stands there twice is drawn twice as often.
+2. Call the command with `world.ask(store, "command", …)`; it gives the exit code, the JSON value and what was printed,
+   and has checked by then what holds of every command (no traceback, JSON and exit code agree, requests are counted).
+3. Ask `tests/oracle.py` what is promised; add a function there if it does not say so yet, in a sentence.
+4. Compare with a check: `with promise(a_function_below):` names the sentence, its docstring, that a fault would break.
+5. Name what the command may change: `world.named(store, runs)`; every other number must be the same afterwards.
+6. If the package is known to break it, write a strict xfail in `tests/test_machine_found.py`, put its name into `KNOWN`
+   and ask `if world.is_known("name"): return` beside the check, so that the machine goes on to find others.
+7. Run `python tests/machine.py --minutes 2 --only your_word`; a fault is printed with its fewest commands.
+"""
+
+import argparse
+import contextlib
+import csv
+import io
+import itertools
+import json
+import math
+import os
+import random
+import re
+import shlex
+import shutil
+import signal
+import sqlite3
+import sys
+import tempfile
+import time
+import traceback
+from collections import Counter
+from collections.abc import Callable, Iterator
+from inspect import isfunction
+from pathlib import Path
+from typing import Any, NamedTuple
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+import forked
+import oracle
+from oracle import Draw, Form, Part, Subject
+from scripted_subjects import FUNCTION_ASKED, KEYS, MOODS, QUESTIONS, Subjects, answer_of, expected, item_names
+from sociometer.cli.main import run_command
+
+NAMES = ("ann", "bob", "eve")
+"""For models, runs, studies and labels alike, so that they collide."""
+STORES = ("a", "a", "b")
+TESTS = ("sesi", "sesi", "seceu")
+TASKS = {"sesi": "questions", "seceu": "feelings"}
+PRIMARY = {"sesi": "accuracy", "seceu": "distance"}
+VALUES = {"sesi": "score.correct", "seceu": "score.distance"}
+EXIT_CODES = {0, 1, 2, 3, 4, 5, 6, 130}
+BY_WORD = {(question.item, question.language): question for question in QUESTIONS}
+
+KNOWN: dict[str, str] = {
+    "runs_needs_summaries": "test_runs_shows_the_same_scores_without_summaries",
+    "copy_makes_a_name_mean_two": "test_a_copy_that_would_make_a_name_mean_two_subjects_is_refused",
+    "commands_share_parts": "test_two_commands_are_two_runs",
+    "plan_ignores_what_is_stored": "test_a_second_plan_says_0_where_the_weights_are_known",
+    "no_table": "test_subjects_that_share_no_items_are_each_shown",
+    "a_name_is_a_subject": "test_a_name_is_a_subject_and_can_be_used_for_another_test",
+}
+"""Faults that the machine goes around: a short name, and the plain test of `test_machine_found.py` that shows it."""
+
+
+# --- What is promised ------------------------------------------------------------------------------------------------
+
+
+def no_traceback() -> None:
+    """No command ends with a traceback, with exit code 70 or with one that is not documented. (2)"""
+
+
+def json_is_consistent() -> None:
+    """A JSON value contradicts neither itself nor the exit code nor the server's count. (2)"""
+
+
+def refusals_change_nothing() -> None:
+    """A command that is refused sends nothing and changes nothing. (1)"""
+
+
+def only_named_results_change() -> None:
+    """An action changes no number of a result that it does not name. (1)"""
+
+
+def scores_are_right() -> None:
+    """The score, and how many items were scored, failed, unreadable or not played, follow from the answers. (1)"""
+
+
+def values_lie_in_their_intervals() -> None:
+    """A value lies in its interval. (1)"""
+
+
+def no_reply_is_paid_twice() -> None:
+    """A command sends exactly what has no stored reply: no reply is paid for twice, and none is lost. (1)"""
+
+
+def same_command_is_same_run() -> None:
+    """The same command again, with known weights, is the same run. (1)"""
+
+
+def limits_are_beginnings() -> None:
+    """What was played is a beginning of one order, the same for every subject. (1)"""
+
+
+def exit_code_says_how_it_ended() -> None:
+    """Exit code 0 is whole, 3 is unfinished and 4 has failed items. (2)"""
+
+
+def caps_hold() -> None:
+    """A cap is never exceeded over the models, tests, restarts and resumes of a run. (1)"""
+
+
+def a_name_is_unique() -> None:
+    """A name means one subject; what would make it mean two is refused. (2)"""
+
+
+def a_word_means_the_same() -> None:
+    """A word means the same in every command. (1)"""
+
+
+def pairs_are_mirrored() -> None:
+    """A against B mirrors B against A. (1)"""
+
+
+def differences_are_right() -> None:
+    """A difference is that of the shared items of one form; other forms are not compared. (1)"""
+
+
+def tables_hold_everybody() -> None:
+    """Adding a run takes no model out of a table; every stored result is shown or counted. (1)"""
+
+
+def exports_are_accepted() -> None:
+    """What export writes, check accepts. (1)"""
+
+
+def plans_come_true() -> None:
+    """A plan and then the run agree in requests and items; a second plan says 0 where the weights are known. (2)"""
+
+
+def printed_commands_work() -> None:
+    """A printed command, pasted, exits with neither 2 nor 5. (2)"""
+
+
+def summaries_are_caches() -> None:
+    """Drop all summaries at any moment, and nothing changes. (1)"""
+
+
+def stores_are_whole() -> None:
+    """Nothing in a store is damaged. (1)"""
+
+
+def copies_are_the_same() -> None:
+    """A copy has the same numbers; a second copy changes nothing; a name never comes to mean two subjects. (1)"""
+
+
+_HERE = [value for value in list(globals().values()) if isfunction(value)]
+PROMISES = [function for function in _HERE if function.__module__ == __name__]
+
+
+class Broken(AssertionError):
+    """A promise that does not hold: which, and what was seen."""
+
+    def __init__(self, check: Callable[[], None], seen: str) -> None:
+        super().__init__(f"{(check.__doc__ or '')[:-4]}\n  seen: {seen}")
+        self.check = check.__name__
+        self.kind = int((check.__doc__ or "0)")[-2])
+        self.seen = seen
+
+
+@contextlib.contextmanager
+def promise(check: Callable[[], None]) -> Iterator[None]:
+    """Turns what fails inside into a broken promise."""
+    try:
+        yield
+    except Broken:
+        raise
+    except AssertionError as error:
+        seen = str(error).splitlines()[0] if str(error) else ""
+        line = traceback.extract_tb(error.__traceback__)[-1].line
+        raise Broken(check, f"{seen} [{line}]") from error
+
+
+# --- The world -------------------------------------------------------------------------------------------------------
+
+
+class Answer(NamedTuple):
+    """What a command gave."""
+
+    code: int
+    value: Any
+    """Its JSON value."""
+    out: str
+    err: str
+    asked: Counter
+    """How often which subject was asked which item meanwhile."""
+
+    @property
+    def requests(self) -> int:
+        return self.asked.total()
+
+
+class World:
+    """Two stores, a server, and what the oracle knows of them."""
+
+    server: Subjects | None = None
+    """One for all worlds of a process."""
+
+    def __init__(self, known: dict[str, str] | None = None) -> None:
+        self.folder = Path(tempfile.mkdtemp(prefix="machine-"))
+        self.stores = {name: self.folder / f"{name}.db" for name in ("a", "b")}
+        self.parts: dict[str, dict[str, Part]] = {"a": {}, "b": {}}
+        self.names: dict[str, dict[str, str]] = {"a": {}, "b": {}}
+        self.spent: Counter = Counter()
+        """Requests of each command line, over its restarts."""
+        self.caps: dict[tuple[str, str], int] = {}
+        self.orders: dict[tuple, dict[int, frozenset[str]]] = {}
+        self.steps: list[tuple[str, dict]] = []
+        self.lines: list[str] = []
+        self.came: set[tuple[str, str]] = set()
+        """Runs that were copied, with or without trust."""
+        self.printed: list[tuple[str, str]] = []
+        self._known = KNOWN if known is None else known
+        self._before: dict[str, dict[str, dict]] = {"a": {}, "b": {}}
+        self._named: set[tuple[str, str]] = set()
+        if World.server is None:
+            World.server = Subjects()
+            World.server.__enter__()
+        self.server = World.server
+        self.server.mood = "good"
+        self.server.mind = 0
+        self.server.served_name = ""
+        self.server.watch(None)
+        self._environment = os.environ.get("SOCIOMETER_STORE")
+        os.environ["SOCIOMETER_STORE"] = str(self.stores["a"])
+
+    def close(self) -> None:
+        shutil.rmtree(self.folder, ignore_errors=True)
+        os.environ.pop("SOCIOMETER_STORE")
+        if self._environment is not None:
+            os.environ["SOCIOMETER_STORE"] = self._environment
+
+    def is_known(self, fault: str) -> bool:
+        """Whether a fault is on the list, so that the machine goes around it."""
+        return fault in self._known
+
+    # Commands
+
+    def ask(self, store: str, *words: object, is_json: bool = True) -> Answer:
+        """Runs a command on a store, in this process, and checks what holds of every command."""
+        line = [str(word) for word in words]
+        if store:
+            line += ["--store", str(self.stores[store])]
+        if is_json:
+            line.append("--json")
+        mark, function_mark = len(self.server.asked), len(FUNCTION_ASKED)
+        self.lines.append(shlex.join(["sociometer", *line]))
+        out, err = io.StringIO(), io.StringIO()
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            code = run_command(line)
+        asked = Counter(self.server.asked[mark:] + FUNCTION_ASKED[function_mark:])
+        return self._checked(line, code, out.getvalue(), err.getvalue(), asked, is_json)
+
+    def ask_forked(self, store: str, *words: object, act: Callable[[int, Any], None]) -> Answer:
+        """The same in a process of its own; `act` gets the number of each request and the process."""
+        line = [*map(str, words), "--store", str(self.stores[store]), "--json"]
+        mark = len(self.server.asked)
+        self.lines.append(shlex.join(["sociometer", *line]))
+        process = None
+        early: list[int] = []
+
+        def watch(number: int) -> None:
+            if process is None:
+                early.append(number)
+                return
+            act(number, process)
+
+        self.server.watch(watch)
+        process = forked.start(["-m", "sociometer", *line], stdout=forked.PIPE, stderr=forked.PIPE)
+        for number in early:
+            act(number, process)
+        out, err = process.communicate(timeout=120)
+        self.server.watch(None)
+        asked = Counter(self.server.asked[mark:])
+        code = process.returncode
+        if code == -signal.SIGKILL:
+            return Answer(code, None, out, err, asked)
+        return self._checked(line, code, out, err, asked, True)
+
+    def _checked(self, line: list[str], code: int, out: str, err: str, asked: Counter, is_json: bool) -> Answer:
+        with promise(no_traceback):
+            assert "Traceback" not in err, err[-600:]
+            assert code in EXIT_CODES, f"exit code {code}: {err[-300:]}"
+        value = None
+        with promise(json_is_consistent):
+            if is_json:
+                try:
+                    value = json.loads(out)
+                except ValueError:
+                    raise AssertionError(f"not one JSON value: {out[:200]!r} {err[:200]!r}") from None
+            if isinstance(value, dict) and "error" in value:
+                assert value["exit_code"] == code != 0, (value, code)
+            assert not (code == 2 and "error" not in (value or {"error": ""})), f"exit code 2 with {str(value)[:200]}"
+        for printed in re.findall(r"^.*?\b(sociometer (?:resume|show|runs|compare|check) .*)$", err, re.MULTILINE):
+            self.printed.append((line[0], printed.strip().rstrip(".")))
+        return Answer(code, value, out, err, asked)
+
+    # What is stored
+
+    def rows(self, store: str) -> dict[str, dict]:
+        """What `runs` says, by run."""
+        if not self.stores[store].exists():
+            return {}
+        return {row["run"]: row for row in self.ask(store, "runs").value}
+
+    def named(self, store: str, *runs: str) -> None:
+        """The command may change these runs."""
+        self._named.update((store, run) for run in runs)
+
+    def plays(self, store: str, run: str) -> oracle.Answers:
+        """The plays of a run, as its export has them, as answers of the oracle; a score must be one of the possible."""
+        path = self.folder / "plays.csv"
+        done = self.ask(store, "export", run, "--to", path)
+        if done.code != 0:
+            return {}
+        with path.open(encoding="utf-8", newline="") as file:
+            rows = list(csv.DictReader(file))
+        answers = {}
+        for row in rows:
+            draw = Draw(row["item"], int(row["repeat"]))
+            answers[draw] = _answer_of_row(row)
+        return answers
+
+    def item_set(self, part: Part) -> frozenset[str]:
+        return frozenset(draw.item for draw in part.answers)
+
+    # A step
+
+    def play(self, name: str, /, **arguments: object) -> None:
+        """One rule, and what holds after every step."""
+        self.steps.append((name, arguments))
+        self._named = set()
+        self.printed = self.printed[-20:]
+        RULES[name].act(self, **arguments)
+        self.check_after_step()
+
+    def check_after_step(self) -> None:
+        for store in self.stores:
+            rows = self.rows(store)
+            with promise(only_named_results_change):
+                for run, before in self._before[store].items():
+                    if (store, run) in self._named:
+                        continue
+                    assert run in rows, f"{run} is gone"
+                    assert rows[run] == before, f"{before} became {rows[run]}"
+                for run in rows.keys() - self._before[store].keys():
+                    assert (store, run) in self._named, f"{run} came unasked"
+            with promise(values_lie_in_their_intervals):
+                for row in rows.values():
+                    if row["low"] is not None:
+                        assert row["low"] <= row["value"] <= row["high"], row
+            with promise(a_name_is_unique):
+                own = [row for run, row in rows.items() if not self._is_copied(store, run)]
+                names = Counter(row["name"] for row in own if row["name"])
+                assert all(times == 1 for times in names.values()), names
+            self._before[store] = rows
+
+    def _is_copied(self, store: str, run: str) -> bool:
+        """Whether its name may be double by a known fault."""
+        return (store, run) in self.came and self.is_known("copy_makes_a_name_mean_two")
+
+    def finish(self) -> None:
+        """What is looked at once, at the end."""
+        for store, path in self.stores.items():
+            if not path.exists():
+                continue
+            checked = self.ask(store, "check", "store")
+            with promise(stores_are_whole):
+                assert checked.code == 0, checked.value
+                assert not checked.value["findings"], checked.value
+            for run, part in self.parts[store].items():
+                check_numbers(self, store, run, part)
+            check_tables(self, store)
+
+
+def _answer_of_row(row: dict[str, str]) -> str:
+    if row["failure"]:
+        return oracle.FAILED
+    test = row["instrument"]
+    if int(row["unreadable"]):
+        return oracle.UNREADABLE
+    value = float(row[VALUES[test]])
+    for answer in (oracle.RIGHT, oracle.WRONG):
+        if math.isclose(value, oracle.points(test, KEYS[row["item"]], answer), abs_tol=1e-9):
+            return answer
+    raise Broken(scores_are_right, f"{row['item']} has the score {value}, which no answer has")
+
+
+# --- Checks ----------------------------------------------------------------------------------------------------------
+
+
+def check_numbers(world: World, store: str, run: str, part: Part) -> None:
+    """`show`, `runs` and the export of a run agree with the oracle."""
+    shown = world.ask(store, "show", run)
+    row = world.rows(store)[run]
+    counts = part.counts()
+    score = oracle.score(part.form, KEYS, part.answers)
+    with promise(scores_are_right):
+        assert shown.code == 0, shown.err
+        plays = world.plays(store, run)
+        assert plays == part.answers, f"{_differences(plays, part.answers)}"
+        assert row["done"] == counts.scored, f"runs says {row['done']} done; {counts}"
+        assert row["errors"] == counts.failed, f"runs says {row['errors']} errors; {counts}"
+        measures = shown.value["summaries"].get(TASKS[part.form.test], {"measures": []})["measures"]
+        primary = [one for one in measures if one["name"] == PRIMARY[part.form.test] and not one["group"]]
+        if not primary or primary[0]["value"] is None:
+            assert score is None or counts.unplayed, f"no score; promised {score}"
+            return
+        measure = primary[0]
+        if counts.unplayed == 0:
+            assert math.isclose(measure["value"], score, abs_tol=1e-9), f"{measure['value']}, promised {score}"
+            assert math.isclose(row["value"], score, abs_tol=1e-9), f"runs says {row['value']}, promised {score}"
+            assert measure["errors"] == counts.failed, f"{measure['errors']} errors; {counts}"
+            assert measure["unreadable"] == counts.unreadable, f"{measure['unreadable']} unreadable; {counts}"
+
+
+def _differences(seen: oracle.Answers, promised: oracle.Answers) -> dict:
+    draws = sorted(seen.keys() | promised.keys())
+    return {draw: (seen.get(draw), promised.get(draw)) for draw in draws if seen.get(draw) != promised.get(draw)}
+
+
+def check_tables(world: World, store: str) -> None:
+    """Every subject with a score is in the table of its test, or counted as left out."""
+    rows = world.rows(store)
+    for test in ("sesi", "seceu"):
+        subjects = {row["subject"] for row in rows.values() if row["instrument"] == test and row["value"] is not None}
+        if len(subjects) < 2:
+            continue
+        ranked = world.ask(store, "compare", test)
+        with promise(tables_hold_everybody):
+            if ranked.code == 2 and world.is_known("no_table"):
+                continue
+            assert ranked.code == 0, ranked.err
+            shown = json.dumps(ranked.value)
+            missing = [run for run in rows if rows[run]["instrument"] == test and not _is_mentioned(rows[run], shown)]
+            assert not missing, f"compare {test} neither shows nor counts {missing}"
+        with promise(values_lie_in_their_intervals):
+            for ranking in ranked.value["rankings"]:
+                for standing in ranking["standings"]:
+                    interval = standing["interval"]
+                    if interval["low"] is not None:
+                        assert interval["low"] <= standing["value"] <= interval["high"], standing
+
+
+def _is_mentioned(row: dict, shown: str) -> bool:
+    words = (row["run"], row["name"] or row["run"], row["subject"])
+    return any(word in shown for word in words)
+
+
+# --- Rules -----------------------------------------------------------------------------------------------------------
+
+
+class Rule(NamedTuple):
+    """A command with the choices for each of its arguments."""
+
+    act: Callable[..., None]
+    choices: dict[str, tuple]
+
+
+RULES: dict[str, Rule] = {}
+
+
+def rule(**choices: tuple) -> Callable:
+    """Makes a function `rule_word` the rule `word`."""
+
+    def add(act: Callable[..., None]) -> Callable[..., None]:
+        RULES[act.__name__.removeprefix("rule_")] = Rule(act, choices)
+        return act
+
+    return add
+
+
+MODELS = (
+    "ann#1", "bob#1", "eve#1", "ann", "eve", "python:ann#1", "python:bob", "ann#1 bob#1", "ann#1 eve#1", "bob#1 eve",
+)  # fmt: skip
+LIMITS = (2, 3, 6, 6, 12)
+WORDS = ("ann", "bob", "eve", "last", "newest", "oldest", "model ann", "model bob", "model eve")
+
+
+def subject_of(word: str) -> Subject:
+    kind = "function" if word.startswith("python:") else "server"
+    model, _, revision = word.removeprefix("python:").partition("#")
+    return Subject(model, kind, revision)
+
+
+def spec_of(world: World, subject: Subject) -> str:
+    """What to write after `--model`."""
+    revision = f"#{subject.revision}" if subject.revision else ""
+    if subject.kind == "function":
+        return f"python/scripted_subjects:{subject.model}{revision}"
+    path = "known" if subject.revision else "own"
+    return f"vllm/{subject.model}@{world.server.url_of(path)}{revision}"
+
+
+def subject_of_spec(spec: str) -> Subject:
+    """The subject that a run names."""
+    kind = "function" if spec.startswith("python/") else "server"
+    model, _, revision = spec.partition("#")
+    return Subject(re.split("[/:]", model.partition("@")[0])[-1], kind, revision)
+
+
+@rule(
+    store=STORES,
+    models=MODELS,
+    test=TESTS,
+    limit=LIMITS,
+    repeats=(1, 1, 1, 2),
+    seed=(0, 0, 0, 1),
+    language=("en", "en", "en", "zh"),
+    name=("", "", "", *NAMES),
+    cap=(0, 0, 0, 1, 4, 9),
+    mood=("good", "good", "good", *MOODS),
+    in_flight=(32, 1),
+)
+def rule_run(world, store, models, test, limit, repeats, seed, language, name, cap, mood, in_flight):
+    words, parts = _command(world, models, test, limit, repeats, seed, language, name)
+    if cap:
+        words += ["--max-requests", cap]
+    run_and_check(world, store, [*words, "-o", f"in-flight={in_flight}"], parts, name, cap, mood)
+
+
+@rule(store=STORES, models=MODELS, place=(0, 1, 2, 50), name=("", "", *NAMES))
+def rule_run_item(world, store, models, place, name):
+    item = item_names("sesi")[place]
+    words, parts = _command(world, models, "sesi", 1, 1, 0, "en", name, item)
+    run_and_check(world, store, words, parts, name, 0, "good")
+
+
+@rule(store=STORES, models=MODELS, test=TESTS, limit=(2, 3), mood=("good", "good", "fails", "filters"))
+def rule_run_fresh(world, store, models, test, limit, mood):
+    words, parts = _command(world, models, test, limit, 1, 0, "en", "")
+    for part in parts:
+        part.subject = part.subject._replace(dated=len(world.lines))
+    run_and_check(world, store, [*words, "--fresh"], parts, "", 0, mood, is_fresh=True)
+
+
+def _command(world, models, test, limit, repeats, seed, language, name, item=""):
+    """The words of a command, and the parts that it promises, as yet without answers."""
+    if test == "sesi":
+        language = "en"  # the bundled items in Chinese are too few to draw limits from
+    subjects = [subject_of(word) for word in models.split()]
+    words: list[object] = ["run", test, "--quiet", "-o", "retries=0", "-o", "timeout=0.2"]
+    for subject in subjects:
+        words += ["--model", spec_of(world, subject)]
+    words += ["--item", item] if item else ["--limit", limit]
+    if repeats > 1:
+        words += ["--repeats", repeats]
+    if seed:
+        words += ["--seed", seed]
+    if language != "en":
+        words += ["--language", language]
+    if name:
+        words += ["--name", name]
+    form = Form(test, language, seed, item)
+    # The address changes from process to process; the command is compared without caps and conduct.
+    command = tuple(map(str, words))
+    return words, [Part(subject, form, limit, repeats, command) for subject in subjects]
+
+
+def run_and_check(world, store, words, parts, name, cap, mood, is_fresh=False):
+    """Runs a command and compares everything that it says with the oracle."""
+    holders = [world.parts[store][run] for word, run in world.names[store].items() if word == name]
+    same = [run for run, part in world.parts[store].items() if _is_same_command(part, parts, name, is_fresh)]
+    may_run = not name or oracle.may_have_name(name, parts[0], holders, len(parts)) or bool(same)
+    world.server.mood = mood
+    done = world.ask(store, *words)
+    world.server.mood = "good"
+    if done.code == 2:
+        check_refusal(world, done, may_run, holders, same, cap, mood)
+        return
+    with promise(a_name_is_unique):
+        assert may_run, f"{name} already means {[holder.subject for holder in holders]}, and now {parts[0].subject}"
+    check_run(world, store, done, parts, name, mood, cap, same, is_fresh)
+    with promise(exit_code_says_how_it_ended):
+        played = [world.parts[store][row["run"]] for row in done.value]
+        promised = {oracle.exit_code(played), oracle.exit_code(played, is_capped=bool(cap))}
+        assert done.code in promised, f"exit code {done.code}, promised {promised}"
+    if cap:
+        key = (store, shlex.join(parts[0].command))
+        if all(part.subject.has_known_weights for part in parts) and not is_fresh:
+            world.spent[key] += done.requests
+            world.caps[key] = max(cap, world.caps.get(key, 0))
+        with promise(caps_hold):
+            assert done.requests <= cap, f"{done.requests} requests under a cap of {cap}"
+            assert world.spent[key] <= world.caps.get(key, cap), f"{world.spent[key]} requests over restarts, cap {cap}"
+
+
+def _is_same_command(part: Part, parts: list[Part], name: str, is_fresh: bool) -> bool:
+    if is_fresh or part.is_copied or not part.subject.has_known_weights:
+        return False
+    return part.command == parts[0].command
+
+
+def check_refusal(world, done, may_run, holders, same, cap, mood):
+    """A refused command must have had a reason, and changed nothing."""
+    with promise(refusals_change_nothing):
+        no_answer = mood != "good" and done.requests <= 1
+        assert done.requests == 0 or no_answer, f"refused after {done.requests} requests: {done.err}"
+    if not may_run:
+        return
+    if holders and world.is_known("a_name_is_a_subject"):
+        return
+    if mood != "good" and "never answered" in done.err:
+        return
+    raise Broken(a_name_is_unique, f"refused: {done.err.strip()[:300]}")
+
+
+def check_run(world, store, done, parts, name, mood, cap, same, is_fresh):
+    """The runs that were printed are the promised ones, with the promised answers for the promised requests."""
+    promised_requests = Counter()
+    ranges = {}
+    with promise(json_is_consistent):
+        assert isinstance(done.value, list), f"{str(done.value)[:200]}"
+        specs = [subject_of_spec(row["manifest"]["config"]["subject"]) for row in done.value]
+        assert specs == [part.subject._replace(dated=0) for part in parts] or done.code == 3, f"{specs}"
+    for row, spec in zip(done.value, specs, strict=True):
+        template = next(part for part in parts if part.subject._replace(dated=0) == spec)
+        subject = template.subject
+        run = row["run"]
+        world.named(store, run)
+        stored = oracle.stored(world.parts[store].values(), subject, template.form)
+        template.doubtful = oracle.doubtful(world.parts[store].values(), subject, template.form)
+        with promise(same_command_is_same_run):
+            earlier = [other for other in same if world.parts[store][other].subject == subject]
+            assert not earlier or run in earlier, f"{run}, but the same command was {earlier}"
+            is_shared = not earlier and run in world.parts[store]
+            if is_shared and not world.is_known("commands_share_parts"):
+                raise AssertionError(f"{run} is the run of another command")
+        part = world.parts[store].get(run, template)
+        check_plays(world, store, run, part, mood, done, {} if is_fresh else stored, promised_requests, ranges)
+        note_doubtful(part, done)
+        part.was_capped |= bool(cap)
+        world.parts[store][run] = part
+        if name:
+            world.names[store][name] = run
+        check_numbers(world, store, run, part)
+    check_requests(world, store, done, promised_requests, ranges)
+
+
+def note_doubtful(part, done):
+    """What was asked and has no answer, because a cap or a kill came between."""
+    if done.code not in (3, 130, -signal.SIGKILL):
+        return
+    for asked in done.asked:
+        if asked.model != part.subject.model:
+            continue
+        part.doubtful |= {Draw(asked.item, repeat) for repeat in range(part.repeats)} - part.answers.keys()
+
+
+def check_plays(world, store, run, part, mood, done, stored, promised_requests, ranges):
+    """What a run played, by its export: each answer is promised; what had no stored reply was asked."""
+    plays = world.plays(store, run)
+    kind = "function" if part.subject.kind == "function" else "known" if part.subject.revision else "own"
+    mind = world.server.mind if kind == "own" else 0
+    mood = "good" if kind == "function" else mood
+    with promise(scores_are_right):
+        for draw, seen in plays.items():
+            if draw in part.doubtful:
+                continue
+            if done.code == 3 and seen == oracle.FAILED == part.answers.get(draw):
+                continue  # the cap left no request to try it again
+            question = BY_WORD[draw.item, part.form.language]
+            before = part.answers.get(draw, oracle.FAILED)
+            answer = stored.get(draw) or expected(part.subject.model, mind, mood, question)
+            if before != oracle.FAILED:
+                answer = before
+            elif draw in part.paid or draw in stored:
+                answer = answer if answer != oracle.FAILED else answer_of(part.subject.model, mind, question)
+            else:
+                asked = (part.subject.model, kind, draw.item, part.form.language)
+                promised_requests[asked] += 1
+                fewest, most = oracle.requests(answer)
+                ranges[asked] = ranges.get(asked, 0) + most - fewest
+            assert seen == answer, f"{draw} is {seen}, promised {answer}"
+    with promise(limits_are_beginnings):
+        check_order(world, part, plays)
+    part.answers = plays
+    part.paid |= {draw for draw, answer in plays.items() if answer != oracle.FAILED}
+
+
+def check_order(world, part, plays):
+    """Nested in all limits that anybody played of this form."""
+    if part.counts().unplayed or not plays or part.form.picked:
+        return
+    items = frozenset(draw.item for draw in plays)
+    if len(plays) < part.planned:
+        return
+    assert len(items) == part.items, f"{len(items)} items instead of {part.items}"
+    order = world.orders.setdefault(part.form, {})
+    for length, others in order.items():
+        shorter, longer = (others, items) if length <= part.items else (items, others)
+        assert shorter <= longer, f"the first {len(shorter)} are not among the first {len(longer)}"
+    order[part.items] = items
+
+
+def check_requests(world, store, done, promised, ranges):
+    doubtful = {draw.item for part in world.parts[store].values() for draw in part.doubtful}
+    with promise(no_reply_is_paid_twice):
+        seen = Counter({tuple(asked): times for asked, times in done.asked.items()})
+        for asked in seen.keys() | promised.keys():
+            if asked[2] in doubtful:
+                continue
+            fewest = promised[asked]
+            most = fewest + ranges.get(asked, 0)
+            assert fewest <= seen[asked] <= most, f"{asked}: {seen[asked]} requests, promised {fewest}"
+
+
+@rule(store=STORES, word=WORDS, cap=(0, 0, 2, 30), mood=("good", "good", "good", "fails", "filters"))
+def rule_resume(world, store, word, cap, mood):
+    run = meaning(world, store, word)
+    if run is None:
+        return
+    words = ["resume", run]
+    part = world.parts[store][run]
+    if part.subject.kind == "function":
+        words += ["--code", spec_of(world, part.subject)]
+    if cap:
+        words += ["--max-requests", cap]
+    world.server.mood = mood
+    done = world.ask(store, *words)
+    world.server.mood = "good"
+    if done.code == 2:
+        raise Broken(printed_commands_work, f"resume {run}: {done.err.strip()[:300]}")
+    world.named(store, run)
+    promised_requests, ranges = Counter(), {}
+    stored = oracle.stored(world.parts[store].values(), part.subject, part.form)
+    check_plays(world, store, run, part, mood, done, stored, promised_requests, ranges)
+    note_doubtful(part, done)
+    part.was_capped |= bool(cap)
+    check_requests(world, store, done, promised_requests, ranges)
+    check_numbers(world, store, run, part)
+    with promise(exit_code_says_how_it_ended):
+        promised = {oracle.exit_code([part]), oracle.exit_code([part], is_capped=bool(cap) or part.was_capped)}
+        assert done.code in promised, f"exit code {done.code}, promised {promised}"
+
+
+def meaning(world: World, store: str, word: str) -> str | None:
+    """The run that a word means, if it means exactly one."""
+    runs = list(world.parts[store])
+    if word in NAMES:
+        return world.names[store].get(word)
+    if word in ("last", "newest"):
+        own = [run for run in runs if not world.parts[store][run].is_copied]
+        return own[-1] if own else None
+    if word == "oldest":
+        return runs[0] if runs else None
+    model = word.removeprefix("model ")
+    of_model = [run for run in runs if world.parts[store][run].subject.model == model]
+    return of_model[0] if len(of_model) == 1 else None
+
+
+@rule(store=STORES, first=WORDS, second=WORDS)
+def rule_compare(world, store, first, second):
+    runs = [meaning(world, store, first), meaning(world, store, second)]
+    if None in runs or runs[0] == runs[1]:
+        return
+    parts = [world.parts[store][run] for run in runs]
+    done = world.ask(store, "compare", *runs)
+    mirrored = world.ask(store, "compare", *reversed(runs))
+    with promise(pairs_are_mirrored):
+        assert done.code == mirrored.code, f"{done.code} one way, {mirrored.code} the other"
+    if done.code == 2:
+        with promise(differences_are_right):
+            promised = _difference(*parts)
+            assert promised is None or parts[0].form != parts[1].form, f"{done.err.strip()[:300]}"
+        return
+    for there, back in zip(done.value["comparisons"], mirrored.value["comparisons"], strict=True):
+        check_pair(world, runs, parts, there, back)
+
+
+def _difference(first: Part, second: Part) -> oracle.Difference | None:
+    scores = [oracle.item_scores(part.form, KEYS, part.answers) for part in (first, second)]
+    return oracle.difference(*scores)
+
+
+def check_pair(world, runs, parts, there, back):
+    with promise(a_word_means_the_same):
+        assert [there["first_run"], there["second_run"]] == runs, f"{there['first_run']}, {there['second_run']}"
+    if there["refused"]:
+        with promise(differences_are_right):
+            assert not oracle.may_be_compared(parts[0].form, parts[1].form) or _difference(*parts) is None, there[
+                "refused"
+            ]
+        return
+    measures = [one for one in there["measures"] if one["primary"] and not one["group"]]
+    others = [one for one in back["measures"] if one["primary"] and not one["group"]]
+    with promise(differences_are_right):
+        if not oracle.may_be_compared(parts[0].form, parts[1].form):
+            if world.is_known("forms_are_mixed"):
+                return
+            raise AssertionError(f"{parts[0].form} was compared with {parts[1].form}")
+        promised = _difference(*parts)
+        if any(part.counts().unplayed for part in parts) or promised is None:
+            return
+        assert len(measures) == 1, f"{len(measures)} primary measures"
+        paired = measures[0]["paired"]
+        assert math.isclose(paired["difference"], promised.value, abs_tol=1e-9), f"{paired}, promised {promised}"
+        assert paired["items"] == promised.items, f"{paired['items']} items, promised {promised}"
+    with promise(pairs_are_mirrored):
+        opposite = others[0]["paired"]
+        assert math.isclose(paired["difference"], -opposite["difference"], abs_tol=1e-9), f"{paired}, {opposite}"
+        low, high = paired["interval"]["low"], paired["interval"]["high"]
+        if low is not None:
+            assert math.isclose(low, -opposite["interval"]["high"], abs_tol=1e-9), f"{paired}, {opposite}"
+            assert math.isclose(high, -opposite["interval"]["low"], abs_tol=1e-9), f"{paired}, {opposite}"
+        swap = {"better": "worse", "worse": "better"}
+        verdict = measures[0]["verdict"]
+        assert others[0]["verdict"] == swap.get(verdict, verdict), f"{verdict} and {others[0]['verdict']}"
+
+
+@rule(store=STORES, word=WORDS)
+def rule_show(world, store, word):
+    """`show`, `export` and `compare` of one word are about the same run."""
+    run = meaning(world, store, word)
+    said = _word(word, run)
+    if run is None or not said:
+        return
+    shown = world.ask(store, "show", said)
+    with promise(a_word_means_the_same):
+        assert shown.code == 0, shown.err
+        assert shown.value["run"] == run, f"{said} is {shown.value['run']}, promised {run}"
+
+
+def _word(word: str, run: str | None) -> str:
+    if word in ("newest", "oldest"):
+        return run or ""
+    return f"vllm/{word.removeprefix('model ')}" if word.startswith("model ") and run else word
+
+
+@rule(store=STORES, word=WORDS)
+def rule_export_and_check(world, store, word):
+    run = meaning(world, store, word)
+    if run is None or not world.parts[store][run].answers:
+        return
+    part = world.parts[store][run]
+    path = world.folder / "run.sociometer"
+    path.unlink(missing_ok=True)
+    done = world.ask(store, "export", run, "--to", path)
+    with promise(exports_are_accepted):
+        if not part.is_complete and done.code != 0:
+            assert done.code == 2, f"exit code {done.code}: {done.err}"
+            return
+        assert done.code == 0, f"exit code {done.code}: {done.err}"
+        checked = world.ask("", "check", path)
+        assert checked.code == 0, f"exit code {checked.code}: {checked.value} {checked.err}"
+        assert checked.value["episodes"] == len(part.answers), checked.value
+        assert checked.value["recomputed"] == part.counts().scored, checked.value
+
+
+@rule(source=("a", "b"), trust=(False, False, True))
+def rule_copy(world, source, trust):
+    target = "b" if source == "a" else "a"
+    if not world.stores[source].exists():
+        return
+    words = ["store", "copy", world.stores[source], world.stores[target]]
+    clash = [
+        name
+        for name, run in world.names[source].items()
+        if name in world.names[target]
+        and world.parts[target][world.names[target][name]].subject != world.parts[source][run].subject
+    ]
+    done = world.ask("", *words, *(["--trust"] if trust else []))
+    if done.code != 0:
+        with promise(copies_are_the_same):
+            assert clash, f"exit code {done.code}: {done.err}"
+        return
+    with promise(copies_are_the_same):
+        if clash and not world.is_known("copy_makes_a_name_mean_two"):
+            raise AssertionError(f"{clash} mean two subjects now")
+        theirs, ours = world.rows(source), world.rows(target)
+        for run, part in world.parts[source].items():
+            assert run in ours, f"{run} was not copied"
+            for key in ("subject", "status", "done", "errors", "value", "low", "high"):
+                assert ours[run][key] == theirs[run][key], f"{run}: {key} {theirs[run][key]} became {ours[run][key]}"
+            if run in world.parts[target]:
+                continue
+            copy = Part(**{**vars(part), "answers": dict(part.answers), "paid": set(part.paid)})
+            copy.is_copied = not trust or part.is_copied
+            world.came.add((target, run))
+            world.parts[target][run] = copy
+            world.named(target, run)
+        for run, row in ours.items():
+            if row["name"] and row["name"] not in world.names[target]:
+                world.names[target][row["name"]] = run
+
+
+@rule(store=STORES, word=WORDS, name=NAMES)
+def rule_rename(world, store, word, name):
+    run = meaning(world, store, word)
+    if run is None:
+        return
+    holder = world.names[store].get(name)
+    done = world.ask(store, "store", "rename", run, name)
+    with promise(a_name_is_unique):
+        if holder not in (None, run):
+            if world.parts[store][holder].subject != world.parts[store][run].subject:
+                assert done.code == 2, f"{name} means {holder} and {run}"
+        else:
+            assert done.code == 0, done.err
+    if done.code == 0:
+        world.named(store, run)
+        world.names[store] = {word: other for word, other in world.names[store].items() if other != run}
+        world.names[store][name] = run
+        shown = world.ask(store, "show", name)
+        with promise(a_word_means_the_same):
+            assert shown.value["run"] == run, f"{name} is {shown.value['run']}"
+
+
+@rule(store=STORES, word=WORDS)
+def rule_delete(world, store, word):
+    run = meaning(world, store, word)
+    if run is None:
+        return
+    done = world.ask(store, "store", "delete", run, "--yes")
+    with promise(only_named_results_change):
+        assert done.code == 0, done.err
+        assert done.value["deleted"] == [run], done.value
+        assert run not in world.rows(store), f"{run} is still there"
+    world._before[store].pop(run, None)
+    world.parts[store].pop(run)  # with its replies; those that another part cites are in its own list
+    world.names[store] = {word: other for word, other in world.names[store].items() if other != run}
+
+
+@rule(store=STORES, word=WORDS)
+def rule_rescore(world, store, word):
+    run = meaning(world, store, word)
+    if run is None:
+        return
+    done = world.ask(store, "store", "rescore", run)
+    with promise(only_named_results_change):
+        assert done.code == 0, f"exit code {done.code}: {done.err}"
+        assert done.requests == 0, f"{done.requests} requests"
+
+
+@rule(store=STORES)
+def rule_forget_summaries(world, store):
+    if not world.stores[store].exists():
+        return
+    before = world.rows(store)
+    with contextlib.closing(sqlite3.connect(world.stores[store])) as database:
+        database.execute("DELETE FROM summary")
+        database.commit()
+    world.lines.append(f"# all summaries of {store} are dropped")
+    with promise(summaries_are_caches):
+        after = world.rows(store)
+        if not world.is_known("runs_needs_summaries"):
+            assert before == after, _first_difference(before, after)
+    for run in before:
+        world.ask(store, "store", "rescore", run)
+    with promise(summaries_are_caches):
+        after = world.rows(store)
+        assert before == after, _first_difference(before, after)
+
+
+def _first_difference(before: dict, after: dict) -> str:
+    for run in before:
+        if before[run] != after.get(run):
+            return f"{before[run]} became {after.get(run)}"
+    return f"{sorted(after.keys() - before.keys())} came"
+
+
+@rule(store=STORES, models=("ann#1", "bob#1", "eve", "ann#1 bob#1"), test=TESTS, limit=LIMITS, repeats=(1, 2))
+def rule_plan_then_run(world, store, models, test, limit, repeats):
+    words, parts = _command(world, models, test, limit, repeats, 0, "en", "")
+    planned = world.ask(store, "plan", *[word for word in words[1:] if word != "--quiet"])
+    with promise(plans_come_true):
+        assert planned.code == 0, planned.err
+        assert planned.requests == 0, f"{planned.requests} requests"
+    before = world.rows(store)
+    stored = [oracle.stored(world.parts[store].values(), part.subject, part.form) for part in parts]
+    said = sum(one["estimate"]["requests"] for one in planned.value)
+    mark = len(world.server.asked)
+    run_and_check(world, store, words, parts, "", 0, "good")
+    sent = len(world.server.asked) - mark
+    with promise(plans_come_true):
+        if any(stored) and world.is_known("plan_ignores_what_is_stored"):
+            return
+        assert said == sent, f"the plan says {said} requests, the run sent {sent}"
+    again = world.ask(store, "plan", *[word for word in words[1:] if word != "--quiet"])
+    with promise(plans_come_true):
+        if world.is_known("plan_ignores_what_is_stored"):
+            return
+        said = sum(one["estimate"]["requests"] for one in again.value)
+        promised = sum(0 if part.subject.has_known_weights else limit * repeats for part in parts)
+        assert said == promised, f"the second plan says {said} requests, promised {promised}"
+    assert before is not None
+
+
+@rule(
+    store=STORES,
+    model=("ann#1", "bob#1", "eve#1", "ann"),
+    test=TESTS,
+    limit=(6, 12),
+    moment=(1, 2, 5),
+    how=("kill", "kill", "interrupt"),
+)
+def rule_run_killed(world, store, model, test, limit, moment, how):
+    """A process that is killed or interrupted at a random request; only that request may be paid for again."""
+    words, (part,) = _command(world, model, test, limit, 1, 0, "en", "")
+    before = set(world.rows(store))
+
+    def act(number, process):
+        if number == moment:
+            process.kill() if how == "kill" else process.send_signal(signal.SIGINT)
+
+    done = world.ask_forked(store, *words, "-o", "in-flight=1", act=act)
+    rows = world.rows(store)
+    new = [run for run in rows if run not in before]
+    same = [run for run, other in world.parts[store].items() if _is_same_command(other, [part], "", False)]
+    runs = new or same
+    with promise(same_command_is_same_run):
+        assert len(new) <= 1, f"{new} came"
+    if not runs:
+        return
+    run = runs[0]
+    world.named(store, run)
+    part = world.parts[store].get(run, part)
+    stored = oracle.stored(world.parts[store].values(), part.subject, part.form)
+    plays = world.plays(store, run)
+    with promise(scores_are_right):
+        for draw, seen in plays.items():
+            question = BY_WORD[draw.item, part.form.language]
+            mind = 0 if part.subject.revision else world.server.mind
+            if draw in part.doubtful:
+                continue
+            assert seen == (stored.get(draw) or answer_of(part.subject.model, mind, question)), f"{draw} is {seen}"
+    with promise(no_reply_is_paid_twice):
+        again = [asked for asked in done.asked if Draw(asked.item, 0) in stored or done.asked[asked] > 1]
+        assert not again, f"{again} asked again"
+    part.answers = plays
+    part.paid |= set(plays)
+    note_doubtful(part, done)
+    world.parts[store][run] = part
+
+
+# --- Drivers ---------------------------------------------------------------------------------------------------------
+
+
+def draw_steps(chance: random.Random, only: str = "", length: int = 14) -> list[tuple[str, dict]]:
+    """A random sequence of rules with their arguments."""
+    names = list(RULES)
+    weights = [6 if name == "run" else 3 if name in ("run_item", "resume", "compare") else 1 for name in names]
+    steps = []
+    for _ in range(length):
+        name = chance.choices(names, weights)[0]
+        if only and chance.random() < 0.3:
+            name = only
+        steps.append((name, {word: chance.choice(values) for word, values in RULES[name].choices.items()}))
+    return steps
+
+
+def play_steps(steps: list[tuple[str, dict]], known: dict[str, str] | None = None) -> tuple[World, Broken | None]:
+    """A world in which these steps were played, and the first promise that broke."""
+    world = World(known)
+    try:
+        for name, arguments in steps:
+            world.play(name, **arguments)
+        world.finish()
+    except Broken as error:
+        return world, error
+    finally:
+        world.close()
+    return world, None
+
+
+def shrink(steps: list[tuple[str, dict]], broken: Broken, seconds: float = 20) -> tuple[list, World, Broken]:
+    """The fewest steps, with the simplest arguments, that break the same promise."""
+    until = time.monotonic() + seconds
+    best, best_world, best_broken = steps, None, broken
+    has_changed = True
+
+    def attempt(candidate: list) -> bool:
+        nonlocal best, best_world, best_broken
+        world, error = play_steps(candidate)
+        if error is None or error.check != broken.check or _shape(error) != _shape(broken):
+            return False
+        best, best_world, best_broken = candidate[: len(world.steps)], world, error
+        return True
+
+    attempt(best)
+    while has_changed and time.monotonic() < until:
+        has_changed = False
+        for place in reversed(range(len(best))):
+            if place < len(best) and time.monotonic() < until:
+                has_changed |= attempt(best[:place] + best[place + 1 :])
+        for place, (name, arguments) in enumerate(list(best)):
+            for word, value in arguments.items():
+                simplest = RULES[name].choices[word][0]
+                if value == simplest or place >= len(best) or time.monotonic() > until:
+                    continue
+                candidate = [*best]
+                candidate[place] = (name, {**best[place][1], word: simplest})
+                has_changed |= attempt(candidate)
+    if best_world is None:
+        best_world = play_steps(best)[0]
+    return best, best_world, best_broken
+
+
+def _shape(error: Broken) -> str:
+    """What was seen, without numbers and ids, so that two faults of one cause look the same."""
+    return re.sub(r"\[.*\]$|[a-z]+-[a-z0-9]{5}|\d+|'[^']*'", "#", error.seen)[:60]
+
+
+def as_test(steps: list[tuple[str, dict]], world: World, broken: Broken) -> str:
+    """A plain test, ready to paste into test_machine_found.py."""
+    reason = (broken.seen.splitlines() or [""])[0].replace('"', "'")
+    lines = ["", "", f'@pytest.mark.xfail(strict=True, reason="TOPIC: {broken.check}")']
+    lines += [f"def test_{broken.check}_{abs(hash(reason)) % 1000}(world):"]
+    for name, arguments in steps:
+        given = ", ".join(f"{word}={value!r}" for word, value in arguments.items())
+        lines.append(f'    world.play("{name}", {given})')
+    lines += ["    world.finish()", f"    # kind {broken.kind}: {reason[:300]}"]
+    lines += [f"    # {line}" for line in world.lines if not re.search(r" (runs|show|export|check store) ", line)]
+    return "\n".join(lines)
+
+
+def main() -> None:
+    """Plays for some minutes and prints what was found."""
+    parser = argparse.ArgumentParser(description="Random commands against a small oracle.")
+    parser.add_argument("--minutes", type=float, default=1)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--only", default="", help="a rule to play more often")
+    parser.add_argument("--length", type=int, default=14)
+    given = parser.parse_args()
+    until = time.monotonic() + 60 * given.minutes
+    faults: dict[tuple[str, str], str] = {}
+    pairs: Counter = Counter()
+    sequences = steps_played = 0
+    started = time.monotonic()
+    while time.monotonic() < until:
+        chance = random.Random(f"{given.seed} {sequences}")
+        steps = draw_steps(chance, given.only, given.length)
+        try:
+            world, broken = play_steps(steps)
+        except Exception:
+            print(f"the machine itself failed on sequence {sequences} of seed {given.seed}:", flush=True)
+            traceback.print_exc(file=sys.stdout)
+            broken, world = None, None
+        sequences += 1
+        if world is None:
+            continue
+        steps_played += len(world.steps)
+        played = [name for name, _ in world.steps]
+        pairs.update(itertools.pairwise(played))
+        if broken is None or (broken.check, _shape(broken)) in faults:
+            continue
+        key = (broken.check, _shape(broken))
+        steps, world, broken = shrink(steps, broken)
+        faults[key] = as_test(steps, world, broken)
+        print(faults[key], flush=True)
+    hours = (time.monotonic() - started) / 3600
+    print(f"\n{sequences} sequences ({sequences / hours:.0f} an hour), {steps_played} steps, {len(faults)} faults")
+    possible = len(RULES) ** 2
+    print(f"{len(pairs)} of {possible} pairs of rules were tried; the rarest:")
+    for pair, times in pairs.most_common()[:-11:-1]:
+        print(f"  {times:5} {pair[0]} then {pair[1]}")
+    broken_checks = {check for check, _ in faults}
+    print("held: " + ", ".join(check.__name__ for check in PROMISES if check.__name__ not in broken_checks))
+
+
+if __name__ == "__main__":
+    import machine
+
+    machine.main()
