@@ -167,3 +167,14 @@ def test_what_needs_several_turns_says_so():
 def test_the_command_prints_the_folder(include_path, capsys):
     assert run_command(["list", "adapters", "lm-eval"]) == 0
     assert capsys.readouterr().out.strip() == str(include_path)
+
+
+def test_letters_are_scored_by_their_likelihood_after_a_text_for_base_models(folder, include_path, command):
+    name = "sociometer_sesi_likelihood"
+    asked = ("--model", "dummy", "--tasks", name, "--include_path", include_path, "--limit", 5)
+    said = command("lm_eval", *asked, "--log_samples", "--output_path", "likely", folder=folder)
+    assert name in said and "acc" in said
+    for sample in samples(next((folder / "likely").rglob(f"samples_{name}_2*.jsonl"))):
+        scored = [(one["arg_0"][-7:], one["arg_1"]) for one in sample["arguments"].values()]
+        assert scored == [("Answer:", f" {letter}") for letter in "ABCD"]
+        assert int(sample["target"]) == json.loads(sample["doc"]["item"])["answer"]

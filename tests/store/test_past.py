@@ -72,6 +72,15 @@ def test_a_role_that_is_gone_leaves_a_number_that_is_only_shown(run):
     assert why(with_manifest(run, config=config)) == " with the role 'critic', which this version does not have"
 
 
+@pytest.mark.parametrize(("style", "reason"), [("never", ""), ("midway", " with --change midway, which this version")])
+def test_a_match_is_only_shown_if_the_opponent_could_change_its_style(style, reason, tmp_path):
+    run = sm.run("egosocial", "baseline/random", tasks=["holdem"], settings={"matches": 1}, store=tmp_path / "s.db")
+    config = structs.replace(run.manifest.config, settings={**run.manifest.config.settings, "change": style})
+    record = structs.replace(run.record, manifest=structs.replace(run.manifest, config=config))
+    found = past.past_tasks(run._store, record, load("egosocial"))
+    assert reason in found.get("holdem", "") and bool(found) == bool(reason)
+
+
 def test_a_value_of_a_choice_that_is_gone_leaves_a_number_that_is_only_shown(run):
     settings = {**run.manifest.config.settings, "language": "la"}
     config = structs.replace(run.manifest.config, settings=settings)

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct, structs
 
-from sociometer.core.conversation import SUBJECT, Identity, Message, Reply, Request, Sampling
+from sociometer.core.conversation import SUBJECT, AnswerFormat, Identity, Message, Reply, Request, Sampling
 from sociometer.core.errors import SociometerError, UsageError, hint
 from sociometer.core.player import Player, RulePlayer
 from sociometer.core.session import RoleBinding
@@ -56,6 +56,7 @@ class OneTurn(Struct, frozen=True):
     item: Item
     messages: tuple[Message, ...]
     sampling: Sampling
+    answer_format: AnswerFormat
 
 
 def one_turns(plan: Plan) -> Iterator[OneTurn]:
@@ -68,7 +69,7 @@ def one_turns(plan: Plan) -> Iterator[OneTurn]:
         request = error.request
         if request.role != SUBJECT:
             raise UsageError(f"{plan.instrument.card.name}/{plan.tasks[0].name} also asks the role '{request.role}'.")
-        yield OneTurn(item, request.messages, request.sampling)
+        yield OneTurn(item, request.messages, request.sampling, request.answer_format)
 
 
 def score_reply(plan: Plan, item: Item, text: str) -> Score:
@@ -89,7 +90,15 @@ def _with(plan: Plan, player: Player) -> Plan:
 
 
 @cache
-def plan_of(instrument: str, task: str, settings: bytes, official: bool = False, data: str = "", seed: int = 0) -> Plan:
+def plan_of(
+    instrument: str,
+    task: str,
+    settings: bytes,
+    official: bool = False,
+    data: str = "",
+    seed: int = 0,
+    base: bool = False,
+) -> Plan:
     """The plan of one task under settings (a JSON object); a reply without an answer is not asked about again."""
     chosen: dict[str, Any] = msgspec.json.decode(settings)
     config = make_config(
@@ -101,5 +110,6 @@ def plan_of(instrument: str, task: str, settings: bytes, official: bool = False,
         data=data,
         seed=seed,
         second_question=False,
+        base=base,
     )
     return make_plan(config, load(instrument), bindings={})

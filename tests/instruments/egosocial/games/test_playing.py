@@ -162,12 +162,6 @@ def test_a_setting_that_leaves_nothing_to_play_is_refused(setting, baseline, reh
         rehearsal(baseline("random"), **setting)
 
 
-def test_a_style_can_only_change_between_two_hands(baseline, rehearsal):
-    show = rehearsal(baseline("random"), change="midway", hands=1)
-    with pytest.raises(UsageError, match="with --change midway it must be 2 or more"):
-        list(show.instrument.task("holdem").items(show.source()))
-
-
 def test_rounds_lost_to_refusals_are_not_right_and_stay_in_the_score(baseline, rehearsal):
     summary = rehearsal(baseline("refuse"), opponents=("level-1",)).summarise("numbers")
     assert summary.measure("accuracy").value == 0

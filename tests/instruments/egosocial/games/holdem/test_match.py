@@ -27,14 +27,3 @@ def test_the_one_move_that_is_named_is_read(reply):
 )
 def test_a_denied_move_two_moves_or_none_are_asked_for_again(reply, problem):
     assert (read_action(reply, LEGAL).move, read_action(reply, LEGAL).problem) == (None, problem)
-
-
-@pytest.mark.parametrize(("change", "move"), [("midway", "call"), ("answering", "fold"), ("answering", "raise")])
-def test_the_question_is_about_the_hands_after_a_change_of_style(change, move, script, rehearsal):
-    """An opponent that answers is aggressive with a subject that folds, and conservative with one that raises."""
-    run = rehearsal(script(f'{{"action": "{move}"}}', "Answer: A"), change=change, matches=4).play_all("holdem")
-    for item, outcome, score in run.scored():
-        wanted = {"call": item.style, "fold": "aggressive", "raise": "conservative"}[move]
-        assert item.style_after(outcome.hands[:-1]) == wanted
-        assert len(item.asked(outcome.hands)) == 2 == len(outcome.hands) / 2
-        assert score.facets == {"style": wanted}

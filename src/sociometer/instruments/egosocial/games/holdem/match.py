@@ -8,7 +8,6 @@ import msgspec
 from msgspec import Struct
 
 from sociometer.core.conversation import Choice, Message, Reply, system, user
-from sociometer.core.errors import UsageError
 from sociometer.core.session import Session
 from sociometer.core.source import Source
 from sociometer.core.task import Item
@@ -22,9 +21,7 @@ OWN_SEAT, OTHER_SEAT = 0, 1
 ROLES = ("subject", "opponent")
 ACTIONS = ("call", "raise", "fold", "check")
 HANDS, OFFICIAL_HANDS = 2, 1
-"""Hands of a match unless --hands says otherwise: enough for an observer who only counts raises, or the paper's one.
-A match in which the style may change has twice as many."""
-NEVER, MIDWAY, ANSWERING = "never", "midway", "answering"
+"""Hands of a match unless --hands says otherwise: enough for an observer who only counts raises, or the paper's one."""
 MANY_RAISES = 0.5
 """The share of raises among its decisions from which the naive observer calls a player aggressive."""
 
@@ -49,23 +46,6 @@ class Match(Item, frozen=True, kw_only=True):
     """The styles in the order in which they are offered."""
     official: bool = False
     """Whether it is asked as in the paper: one hand, and no explanation."""
-    change: str = NEVER
-    first: str = ""
-    """The style in the first half of a match in which it may change."""
-
-    def style_after(self, hands: Sequence[PlayedHand]) -> str:
-        """The opponent's style in the hand that follows these; one that answers is bold with a timid subject."""
-        half = len(self.deals) // 2
-        if self.change == NEVER or (self.change == MIDWAY and len(hands) >= half):
-            return self.style
-        if len(hands) < half:
-            return self.first
-        actions = actions_of(hands[:half], OWN_SEAT)
-        return STYLES[actions.count("raise") / max(1, len(actions)) >= MANY_RAISES]
-
-    def asked(self, hands: Sequence[PlayedHand]) -> Sequence[PlayedHand]:
-        """The hands about which the subject is asked: all, or the second half if the style may change."""
-        return hands if self.change == NEVER else hands[len(self.deals) // 2 :]
 
 
 class OpponentView(Struct, frozen=True):
@@ -104,13 +84,7 @@ def matches(source: Source) -> Iterator[Match]:
     """The matches of the settings, with equal numbers of each style in an unpredictable order."""
     given = source.settings["hands"]
     hands = (OFFICIAL_HANDS if source.official else HANDS) if given is None else source.settings.whole("hands")
-    count, change = source.settings.whole("matches"), source.settings.text("change")
-    if change != NEVER and given is None:
-        hands = 2 * HANDS
-    if change != NEVER and hands < 2:
-        raise UsageError(f"--hands is {hands}; with --change {change} it must be 2 or more.")
-    if change != NEVER and source.official:
-        raise UsageError(f"--change {change} is not part of the paper's variant; leave out --official.")
+    count = source.settings.whole("matches")
     weights = source.settings.text("weights")
     seeds = seeds_in(Path(weights)) if weights else SEEDS
     for pair in range((count + 1) // 2):
@@ -124,9 +98,8 @@ def matches(source: Source) -> Iterator[Match]:
                     rules.new_deal(random.Random(f"holdem deal {source.seed} {index} {hand}"), button=hand % 2)
                     for hand in range(hands)
                 )
-                first = random.Random(f"holdem first style {source.seed} {index}").choice(STYLES)
                 yield Match(
-                    id=f"holdem-{source.seed}-{index:03d}" + ("" if change == NEVER else f"-{change}"),
+                    id=f"holdem-{source.seed}-{index:03d}",
                     style=style,
                     training_seed=seeds[pair % len(seeds)],
                     deals=deals,
@@ -134,8 +107,6 @@ def matches(source: Source) -> Iterator[Match]:
                     # both styles of a pair are offered in the same order, and the order changes with every pair
                     options=STYLES if source.official or pair % 2 == 0 else STYLES[::-1],
                     official=source.official,
-                    change=change,
-                    first="" if change == NEVER else first,
                 )
 
 
@@ -189,7 +160,7 @@ async def _ask_action(
     # The oracle knows only how to name the style; for a move it has the one that never gives up a free card.
     stay = next(index for index, word in enumerate(seen.legal) if word in ("check", "call"))
     answer_format = Choice(seen.legal, labels=seen.legal, key=stay)
-    theirs = OpponentView(item.style_after(before), item.training_seed, seen, item.weights)
+    theirs = OpponentView(item.style, item.training_seed, seen, item.weights)
     action, faults = await ask_move(
         session,
         ROLES[seen.player],
@@ -253,9 +224,8 @@ def read_action(text: str, legal: tuple[str, ...]) -> Read[str]:
 
 
 async def _ask_style(item: Match, hands: list[PlayedHand], session: Session) -> Naming:
-    true = item.style_after(hands[:-1])
-    answer_format = Choice(tuple(style.capitalize() for style in item.options), key=item.options.index(true))
-    prompt = "holdem-style" if item.change == NEVER else "holdem-style-last"
+    key = item.options.index(item.style)
+    answer_format = Choice(tuple(style.capitalize() for style in item.options), key=key)
     shown = [
         session.prompts.render(
             "games/holdem-shown",
@@ -272,8 +242,7 @@ async def _ask_style(item: Match, hands: list[PlayedHand], session: Session) -> 
         _system_message(item, OWN_SEAT, session),
         user(
             session.prompts.render(
-                "games/holdem-style-official" if item.official else f"games/{prompt}",
-                **({} if item.change == NEVER else {"last": len(item.asked(hands))}),
+                "games/holdem-style-official" if item.official else "games/holdem-style",
                 hands="\n\n".join(shown),
                 options=render_options(answer_format),
                 how=answer_line(session),
@@ -286,7 +255,7 @@ async def _ask_style(item: Match, hands: list[PlayedHand], session: Session) -> 
         return Read(None, "unreadable") if place is None else Read(item.options[place])
 
     style, faults = await ask_move(session, "subject", messages, answer_format, read, legal="A, B", default=None)
-    session.note("style named", after=len(hands), named=style or "unreadable", true=true)
+    session.note("style named", after=len(hands), named=style or "unreadable", true=item.style)
     return Naming(len(hands), style, faults)
 
 

@@ -66,25 +66,24 @@ def score(item: match.Match, outcome: match.MatchOutcome) -> Score:
     final = outcome.namings[-1]
     decided = max(1, len(match.actions_of(outcome.hands, match.OWN_SEAT)))
     unusable = outcome.subject_faults.count + sum(naming.faults.count for naming in outcome.namings)
-    true, asked_about = item.style_after(outcome.hands[:-1]), item.asked(outcome.hands)
-    informed = bool(match.actions_of(asked_about))
+    informed = bool(match.actions_of(outcome.hands))
     values = {
         "chips": sum(hand.won for hand in outcome.hands) / len(outcome.hands),
         "faults": unusable / (decided + len(outcome.namings)),
         "no_information": float(not informed),
     }
     if informed or item.official:
-        values["right"] = float(final.style == true)
-        values["naive"] = float(naive_guess(asked_about) == true) if informed else 0.5
+        values["right"] = float(final.style == item.style)
+        values["naive"] = float(naive_guess(outcome.hands) == item.style) if informed else 0.5
     with suppress(net.WeightError):  # the user's own weights no longer exist
         if "right" in values:
-            chances = posterior(asked_about, Path(item.weights) if item.weights else net.WEIGHTS)
+            chances = posterior(outcome.hands, Path(item.weights) if item.weights else net.WEIGHTS)
             ideal = float(final.style == best_guess(chances))
-            values |= {"ceiling": max(chances.values()), "evidence": chances[true], "as_ideal": ideal}
+            values |= {"ceiling": max(chances.values()), "evidence": chances[item.style], "as_ideal": ideal}
     nameless = sum(naming.style is None for naming in outcome.namings)
     asked = [*outcome.subject_faults.asked, *(one for naming in outcome.namings for one in naming.faults.asked)]
     unreadable = outcome.subject_defaults + nameless
-    return Score(values=values, facets={"style": true}, unreadable=unreadable, replies=count_replies(asked))
+    return Score(values=values, facets={"style": item.style}, unreadable=unreadable, replies=count_replies(asked))
 
 
 def summarise(run: RunView[match.Match, match.MatchOutcome]) -> Summary:
@@ -104,9 +103,7 @@ def summarise(run: RunView[match.Match, match.MatchOutcome]) -> Summary:
 
 
 def _answers(episodes: Iterable[tuple[match.Match, match.MatchOutcome]]) -> Table:
-    counts = Counter(
-        (item.style_after(outcome.hands[:-1]), outcome.namings[-1].style or "unreadable") for item, outcome in episodes
-    )
+    counts = Counter((item.style, outcome.namings[-1].style or "unreadable") for item, outcome in episodes)
     rows: list[tuple[Cell, ...]] = [
         (style, *(counts[style, answer] for answer in (*net.STYLES, "unreadable")))
         for style in sorted({style for style, _ in counts})
