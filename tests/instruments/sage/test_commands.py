@@ -210,7 +210,8 @@ def test_all_takes_every_simulator_of_each_subject(cli, imported):
 
 def test_sheets_go_out_and_come_back(cli, imported, tmp_path):
     first, second, _ = imported
-    cli("sage", "sheet", first, second, "--contexts", "10", "--to", "sheet.csv")
+    for of, name in (("feelings", "sheet.csv"), ("reasoning", "sheet-reasoning.csv")):
+        cli("sheet", "write", first, second, "--of", of, "--sample", "10", "--to", name)
     for name, out in (("sheet.csv", "ann.csv"), ("sheet-reasoning.csv", "ann-reasoning.csv")):
         with (tmp_path / name).open(encoding="utf-8", newline="") as lines:
             rows = list(csv.DictReader(lines))
@@ -220,7 +221,9 @@ def test_sheets_go_out_and_come_back(cli, imported, tmp_path):
             writer = csv.DictWriter(lines, rows[0])
             writer.writeheader()
             writer.writerows(rows)
-    found = cli("sage", "annotations", "ann.csv", "ann-reasoning.csv", "--run", first, "--run", second, "--json")
+    cli("sheet", "read", "ann.csv")
+    cli("sheet", "read", "ann-reasoning.csv", "--rater", "ann")
+    found = cli("sage", "annotations", first, second, "--json")
     shown = {each["metric"]: each["here"] for each in tables(found)["annotations"]}
     assert shown["reasonableness"] == 1
     assert 0 <= shown["consistency of simulator and annotator"] < 1
@@ -230,7 +233,8 @@ def test_sheets_go_out_and_come_back(cli, imported, tmp_path):
         line.removesuffix("up") + "down" if at % 2 and line.endswith("up") else line for at, line in enumerate(lines)
     ]
     (tmp_path / "ben.csv").write_text("\n".join(other) + "\n", encoding="utf-8")
-    found = cli("sage", "annotations", "ann.csv", "ben.csv", "--run", first, "--run", second, "--json")
+    cli("sheet", "read", "ben.csv")
+    found = cli("sage", "annotations", first, second, "--json")
     alpha = tables(found)["annotations"][-1]
     assert alpha["metric"].endswith("alpha") and alpha["from"] < alpha["here"] < alpha["to"]
 

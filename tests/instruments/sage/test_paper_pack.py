@@ -173,7 +173,7 @@ def test_table_1_has_intervals_and_counts(cli, tmp_path):  # noqa: F811
     run = cli("sage", "import", released(tmp_path / "kind_based_simulator", TALK, 45), "--json")["tables"][0]["rows"][
         0
     ][0]
-    cli("sage", "sheet", run, "--contexts", "10", "--to", "ann.csv")
+    cli("sheet", "write", run, "--of", "feelings", "--sample", "10", "--to", "ann.csv")
     with (tmp_path / "ann.csv").open(encoding="utf-8", newline="") as lines:
         rows = list(csv.DictReader(lines))
     for place, entry in enumerate(rows):
@@ -182,5 +182,6 @@ def test_table_1_has_intervals_and_counts(cli, tmp_path):  # noqa: F811
         writer = csv.DictWriter(lines, rows[0])
         writer.writeheader()
         writer.writerows(rows)
-    first = tables(cli("sage", "annotations", "ann.csv", "--run", run, "--json"))["annotations"][0]
+    cli("sheet", "read", "ann.csv")
+    first = tables(cli("sage", "annotations", run, "--json"))["annotations"][0]
     assert first["answers"] == 10 and first["from"] < first["here"] < first["to"]
