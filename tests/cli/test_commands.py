@@ -567,7 +567,7 @@ def test_an_export_with_an_unknown_ending_is_refused(cli, tmp_path):
             "--store x.db runs",
             "No such option '--store' before a command; write it after the command. For more: sociometer",
         ),
-        ("sesi run", "sheet. To play it: sociometer run sesi --model MODEL"),
+        ("sesi run", "probe. To play it: sociometer run sesi --model MODEL"),
         ("run sesi --model baseline/first --limit abc", "'abc' is not a number. For more: sociometer help run"),
         ("study create sesi --name x --fastest abc", "'abc' is not a number. For more: sociometer help study create"),
         ("study create seceu --name x --shuffle", "a setting of the instrument; give it as --set shuffle=true."),
@@ -593,7 +593,7 @@ def test_the_help_of_studies_fits_a_narrow_terminal_and_has_options_in_groups(cl
     monkeypatch.setenv("COLUMNS", "80")
     commands = cli("study", "--help")[1].partition("Commands:")[2]
     assert commands.count("\n") == 9 and "..." not in commands
-    for name, groups in (("create", 5), ("change", 3)):
+    for name, groups in (("create", 4), ("change", 3)):
         shown = cli("study", name, "--help")[1]
         assert (
             len(re.findall(r"^\S.*:$", shown, re.MULTILINE)) == groups

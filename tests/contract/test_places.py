@@ -14,7 +14,6 @@ from sociometer.reporting.content import gather
 from sociometer.reporting.page import all_numbers
 from sociometer.reporting.terminal import with_texts
 from sociometer.results import summaries
-from sociometer.results.profile import profile_of
 from sociometer.results.runs import compare_runs
 from sociometer.statistics.formatting import number
 from sociometer.store.records import RunStatus
@@ -97,9 +96,6 @@ def test_a_number_is_the_same_wherever_it_is_shown(played):
     (chapter,) = gather([run]).chapters
     page = [[text for text, _ in cells] for cells in all_numbers(chapter)]
     assert {(task, title, group): tuple(rest) for _, task, title, group, *rest in page} == shown
-    for row in profile_of("faulty", [run]).table.records():
-        mine = shown[run.definition.card.task_title(row["task"]), row["measure"], ""]
-        assert (row["value"], row["95 % interval"], row["chance"], str(row["errors"])) == (*mine[:3], mine[5])
 
 
 def test_the_tables_of_an_instrument_have_the_values_and_intervals_of_the_summary(played):

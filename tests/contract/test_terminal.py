@@ -109,7 +109,7 @@ def _packed(text):
     "words",
     [
         ("runs",), ("compare", "all"), ("compare", "all", "--reliability"),
-        ("compare", "--profile", f"{LONG}-0"), ("report", "--figure", "list"), ("check", "store"), ("check",),
+        ("report", "--figure", "list"), ("check", "store"), ("check",),
     ],
 )  # fmt: skip
 def test_commands_about_all_runs_fit(shown, words):

@@ -172,7 +172,6 @@ def test_a_run_is_found_by_its_subject_its_label_its_name_and_its_id(cli, openai
         for second in ("vllm/ckpt-b", "vllm/ckpt-b#b", model)
     }
     assert len(said) == 1
-    assert cli("compare", "--profile", "one")[0] == 0
     assert cli("run", "seceu", "--model", "baseline/first", "--label", "spring", "--limit", "4")[0] == 0
     code, _, err = cli("show", "spring")
     assert code == 2 and "several runs fit 'spring': one (spring on sesi, bundled items, limit 12, 20" in err

@@ -57,7 +57,7 @@ def _write(
         as_json,
         about,
         f"wrote {to}: {len(drawn.units)} rows, and {guide}, which says how to fill it in.",
-        f"Give each rater a copy named after them. Then: {hint('sheet read ANNA.csv BEN.csv')}",
+        f"Give each rater a copy named after them. Then: {hint('sheet read FILE')}",
     )
 
 
@@ -168,7 +168,7 @@ _COMMANDS = [
         "Read the sheets that people filled in, one file for each, named after them. Their labels are stored with the"
         " runs; shows their agreement, and how a judge compares with people.",
         click.Argument(["files"], type=_FILE, nargs=-1, required=True, metavar="FILE…"),
-        option("--rater", "Who filled in the file [default: its name].", default=""),
+        option("--rater", "Name of the person who filled in the file [default: that of the file].", default=""),
     ),
 ]
 
