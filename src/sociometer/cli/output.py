@@ -50,6 +50,8 @@ class Group(click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         commands = [self.get_command(ctx, name) for name in self.list_commands(ctx)]
+        if not commands:
+            return
         with formatter.section("Commands"):
             formatter.write_dl([(one.name or "", one.get_short_help_str(200)) for one in commands])
 
