@@ -17,10 +17,10 @@ class Loopback(ModelAPI):
 
     async def generate(self, input, tools, tool_choice, config):
         said = [{"role": message.role, "content": message.text} for message in input]
+        body = {"model": self.model_name, "messages": said}
+        body |= {"temperature": config.temperature, "max_tokens": config.max_tokens}
         async with httpx.AsyncClient(timeout=60) as client:
-            answer = await client.post(
-                f"{self.base_url}/chat/completions", json={"model": self.model_name, "messages": said}
-            )
+            answer = await client.post(f"{self.base_url}/chat/completions", json=body)
         answer.raise_for_status()
         return ModelOutput.from_content(self.model_name, answer.json()["choices"][0]["message"]["content"])
 

@@ -28,12 +28,12 @@ LIMIT = 24
 def reply_to(body):
     """An answer that depends on the question alone, some of them unreadable."""
     asked = "".join(message["content"] for message in body["messages"] if message["role"] == "user").strip()
-    place = hashlib.sha256(asked.encode()).digest()[0] % 5
+    place = hashlib.sha256(asked.encode()).digest()[0] % 10
     points = ["10", "0", "0", "0"]
     return (
         "(1) {}; (2) {}; (3) {}; (4) {}".format(*(points[-place:] + points[:-place]))
         if "10" in asked
-        else "ABCD?"[place]
+        else "ABCDABCDA?"[place]
     )
 
 
@@ -107,13 +107,13 @@ def test_the_same_replies_give_the_same_scores_in_lm_eval_and_in_our_engine(eval
 def test_the_same_replies_give_the_same_numbers_in_inspect_lm_eval_and_our_engine(evaluated, server, folder):
     inspect_ai = pytest.importorskip("inspect_ai", reason="the extra 'inspect' is not installed")
     import inspect_models as inspect_models  # registers the provider
+    from sociometer.adapters import inspect_tasks
 
     with left_open():
         (log,) = inspect_ai.eval(
-            "sociometer/sesi",
+            inspect_tasks.sesi(second_question=False),
             model="loopback/m",
             model_base_url=server.url,
-            task_args={"second_question": False},
             limit=LIMIT,
             log_dir=str(folder / "logs"),
             display="none",
