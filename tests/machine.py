@@ -38,13 +38,24 @@ from inspect import isfunction
 from pathlib import Path
 from typing import Any, NamedTuple
 
+sys.path.insert(0, str(Path(__file__).parent / "web"))
 sys.path.insert(0, str(Path(__file__).parent))
+
+from person import Person
+from serving import Client, Served
 
 import forked
 import oracle
 from oracle import Draw, Form, Part, Subject
 from scripted_subjects import FUNCTION_ASKED, KEYS, MOODS, QUESTIONS, Subjects, answer_of, expected, item_names
 from sociometer.cli.main import run_command
+from sociometer.instruments import cards, load
+from sociometer.store.store import Store
+from sociometer.store.studies import StudyBook, book_path
+from sociometer.web.browsing import ViewedStore
+from sociometer.web.guard import TOKENS
+from sociometer.web.study import study_application
+from sociometer.web.view import view_application
 
 NAMES = ("ann", "bob", "eve")
 """For models, runs, studies and labels alike, so that they collide."""
@@ -59,6 +70,9 @@ BY_WORD = {(question.item, question.language): question for question in QUESTION
 KNOWN: dict[str, str] = {
     "runs_needs_summaries": "test_runs_shows_the_same_scores_without_summaries",
     "copy_makes_a_name_mean_two": "test_a_copy_that_would_make_a_name_mean_two_subjects_is_refused",
+    "against_leaves_out_played_items": "test_a_pair_is_compared_on_all_items_that_both_have",
+    "a_run_takes_the_name_of_a_study": "test_a_run_cannot_take_the_name_of_a_study",
+    "compare_chooses_a_run": "test_compare_and_show_take_a_word_for_the_same_run",
     "commands_share_parts": "test_two_commands_are_two_runs",
     "plan_ignores_what_is_stored": "test_a_second_plan_says_0_where_the_weights_are_known",
     "no_table": "test_subjects_that_share_no_items_are_each_shown",
@@ -154,6 +168,30 @@ def stores_are_whole() -> None:
     """Nothing in a store is damaged. (1)"""
 
 
+def gates_agree() -> None:
+    """A gate, its exit code, its reasons and the verdicts say the same. (1)"""
+
+
+def decisions_stay() -> None:
+    """What was decided stays decided; the items that were played are all compared. (1)"""
+
+
+def order_does_not_matter() -> None:
+    """An order of commands that does not matter gives the same numbers. (1)"""
+
+
+def pages_show_everything() -> None:
+    """A page and View show every stored run, or count it. (1)"""
+
+
+def who_withdraws_is_gone() -> None:
+    """After a withdrawal no byte of the person is in any file. (1)"""
+
+
+def no_score_without_a_grade() -> None:
+    """A simulator that fails is never a wrong answer of the subject: there is no score. (1)"""
+
+
 def copies_are_the_same() -> None:
     """A copy has the same numbers; a second copy changes nothing; a name never comes to mean two subjects. (1)"""
 
@@ -212,9 +250,11 @@ class World:
 
     def __init__(self, known: dict[str, str] | None = None) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="machine-"))
-        self.stores = {name: self.folder / f"{name}.db" for name in ("a", "b")}
-        self.parts: dict[str, dict[str, Part]] = {"a": {}, "b": {}}
-        self.names: dict[str, dict[str, str]] = {"a": {}, "b": {}}
+        self.stores = {name: self.folder / name / "s.db" for name in ("a", "b", "people")}
+        for path in self.stores.values():
+            path.parent.mkdir()
+        self.parts: dict[str, dict[str, Part]] = {name: {} for name in self.stores}
+        self.names: dict[str, dict[str, str]] = {name: {} for name in self.stores}
         self.spent: Counter = Counter()
         """Requests of each command line, over its restarts."""
         self.caps: dict[tuple[str, str], int] = {}
@@ -225,7 +265,7 @@ class World:
         """Runs that were copied, with or without trust."""
         self.printed: list[tuple[str, str]] = []
         self._known = KNOWN if known is None else known
-        self._before: dict[str, dict[str, dict]] = {"a": {}, "b": {}}
+        self._before: dict[str, dict[str, dict]] = {name: {} for name in self.stores}
         self._named: set[tuple[str, str]] = set()
         if World.server is None:
             World.server = Subjects()
@@ -338,6 +378,19 @@ class World:
     def item_set(self, part: Part) -> frozenset[str]:
         return frozenset(draw.item for draw in part.answers)
 
+    @contextlib.contextmanager
+    def store_of_its_own(self) -> Iterator[str]:
+        """The name of an empty store that no other rule sees."""
+        name = f"own-{len(self.lines)}"
+        folder = self.folder / name
+        folder.mkdir()
+        self.stores[name] = folder / "s.db"
+        try:
+            yield name
+        finally:
+            del self.stores[name]
+            shutil.rmtree(folder)
+
     # A step
 
     def play(self, name: str, /, **arguments: object) -> None:
@@ -413,7 +466,7 @@ def check_numbers(world: World, store: str, run: str, part: Part) -> None:
         assert shown.code == 0, shown.err
         plays = world.plays(store, run)
         assert plays == part.answers, f"{_differences(plays, part.answers)}"
-        assert row["done"] == counts.scored, f"runs says {row['done']} done; {counts}"
+        assert part.is_decided or row["done"] == counts.scored, f"runs says {row['done']} done; {counts}"
         assert row["errors"] == counts.failed, f"runs says {row['errors']} errors; {counts}"
         measures = shown.value["summaries"].get(TASKS[part.form.test], {"measures": []})["measures"]
         primary = [one for one in measures if one["name"] == PRIMARY[part.form.test] and not one["group"]]
@@ -421,7 +474,7 @@ def check_numbers(world: World, store: str, run: str, part: Part) -> None:
             assert score is None or counts.unplayed, f"no score; promised {score}"
             return
         measure = primary[0]
-        if counts.unplayed == 0:
+        if counts.unplayed == 0 and not part.is_decided:
             assert math.isclose(measure["value"], score, abs_tol=1e-9), f"{measure['value']}, promised {score}"
             assert math.isclose(row["value"], score, abs_tol=1e-9), f"runs says {row['value']}, promised {score}"
             assert measure["errors"] == counts.failed, f"{measure['errors']} errors; {counts}"
@@ -672,7 +725,9 @@ def check_plays(world, store, run, part, mood, done, stored, promised_requests, 
             if draw in part.doubtful:
                 continue
             if done.code == 3 and seen == oracle.FAILED == part.answers.get(draw):
-                continue  # the cap left no request to try it again
+                asked = (part.subject.model, kind, draw.item, part.form.language)
+                ranges[asked] = ranges.get(asked, 0) + 1  # the cap may have left no request for it
+                continue
             question = BY_WORD[draw.item, part.form.language]
             before = part.answers.get(draw, oracle.FAILED)
             answer = stored.get(draw) or expected(part.subject.model, mind, mood, question)
@@ -804,7 +859,7 @@ def check_pair(world, runs, parts, there, back):
                 return
             raise AssertionError(f"{parts[0].form} was compared with {parts[1].form}")
         promised = _difference(*parts)
-        if any(part.counts().unplayed for part in parts) or promised is None:
+        if any(part.counts().unplayed or part.is_decided for part in parts) or promised is None:
             return
         assert len(measures) == 1, f"{len(measures)} primary measures"
         paired = measures[0]["paired"]
@@ -826,7 +881,7 @@ def check_pair(world, runs, parts, there, back):
 def rule_show(world, store, word):
     """`show`, `export` and `compare` of one word are about the same run."""
     run = meaning(world, store, word)
-    said = _word(word, run)
+    said = _word(world, store, word, run)
     if run is None or not said:
         return
     shown = world.ask(store, "show", said)
@@ -835,10 +890,48 @@ def rule_show(world, store, word):
         assert shown.value["run"] == run, f"{said} is {shown.value['run']}, promised {run}"
 
 
-def _word(word: str, run: str | None) -> str:
+def _word(world: World, store: str, word: str, run: str | None) -> str:
     if word in ("newest", "oldest"):
         return run or ""
-    return f"vllm/{word.removeprefix('model ')}" if word.startswith("model ") and run else word
+    if not word.startswith("model ") or run is None:
+        return word
+    model = word.removeprefix("model ")
+    is_function = world.parts[store][run].subject.kind == "function"
+    return f"python/scripted_subjects:{model}" if is_function else f"vllm/{model}"
+
+
+TYPED = ("ann", "bob", "eve", "last", "vllm/ann", "vllm/bob", "vllm/eve", "ann#1", "nobody")
+
+
+@rule(store=STORES, word=TYPED, other=TYPED)
+def rule_same_word(world, store, word, other):
+    """A word as it is typed: every command that takes one run finds the same one, or none of them does."""
+    if not world.stores[store].exists():
+        return
+    table = world.folder / "word.csv"
+    table.unlink(missing_ok=True)
+    shown = world.ask(store, "show", word)
+    rescored = world.ask(store, "store", "rescore", word)
+    exported = world.ask(store, "export", word, "--to", table)
+    second = world.ask(store, "show", other)
+    compared = world.ask(store, "compare", word, other)
+    with promise(a_word_means_the_same):
+        codes = {"show": shown.code, "rescore": rescored.code, "export": exported.code}
+        assert len(set(codes.values())) == 1 or not table.exists(), f"{word}: {codes} {shown.err} {exported.err}"
+        runs = {answer.value["run"] for answer in (shown,) if answer.code == 0}
+        runs |= {row["run"] for row in (rescored.value if rescored.code == 0 else [])}
+        if table.exists():
+            with table.open(encoding="utf-8", newline="") as file:
+                runs |= {row["run"] for row in csv.DictReader(file)}
+        assert len(runs) <= 1, f"{word} is {sorted(runs)}"
+        if compared.code != 0 or not compared.value["comparisons"]:
+            return
+        pair = compared.value["comparisons"][0]
+        for answer, side in ((shown, "first_run"), (second, "second_run")):
+            if answer.code == 0:
+                assert answer.value["run"] == pair[side], f"show has {answer.value['run']}, compare {pair[side]}"
+            elif not world.is_known("compare_chooses_a_run"):
+                raise AssertionError(f"compare takes {pair[side]}; show: {answer.err.strip()[:200]}")
 
 
 @rule(store=STORES, word=WORDS)
@@ -1045,6 +1138,204 @@ def rule_run_killed(world, store, model, test, limit, moment, how):
     part.paid |= set(plays)
     note_doubtful(part, done)
     world.parts[store][run] = part
+
+
+@rule(store=STORES, mind=(1, 2))
+def rule_new_weights(world, store, mind):
+    """The server behind the address without a revision gets other weights; stored numbers stay as they are."""
+    world.server.mind = mind
+    world.lines.append(f"# the server without a revision has other weights, number {mind}")
+
+
+@rule(store=STORES, model=("eve#1", "bob#1", "eve"), limit=(12, 40), word=("ann", "bob", "last"))
+def rule_against(world, store, model, limit, word):
+    """Against a run with the same items; then again, which decides nothing anew."""
+    reference = meaning(world, store, word)
+    if reference is None:
+        return
+    part = world.parts[store][reference]
+    if part.form != Form("sesi", "en", 0, "") or part.items < limit or not part.is_complete:
+        return
+    words, (promised,) = _command(world, model, "sesi", limit, 1, 0, "en", "")
+    if promised.subject == part.subject:
+        return
+    words += ["--against", reference]
+    promised.command = tuple(map(str, words))
+    done = world.ask(store, *words)
+    with promise(decisions_stay):
+        assert done.code == 0, f"exit code {done.code}: {done.err}"
+    run = done.value[0]["run"]
+    world.named(store, run)
+    promised.answers = world.plays(store, run)
+    check_answers(promised)
+    promised.paid = set(promised.answers)
+    promised.items = len(promised.answers)
+    promised.is_decided = True
+    world.parts[store][run] = promised
+    if promised.subject.has_known_weights:
+        before = world.rows(store)[run]
+        again = world.ask(store, *words)
+        with promise(decisions_stay):
+            assert again.value[0]["run"] == run and again.requests == 0, f"{again.requests} requests"
+            assert world.rows(store)[run] == before, f"{before} became {world.rows(store)[run]}"
+    compared = world.ask(store, "compare", reference, run)
+    with promise(decisions_stay):
+        paired = compared.value["comparisons"][0]["measures"][0]["paired"]
+        both = len(promised.answers.keys() & part.answers.keys())
+        assert paired["items"] <= both, f"{paired['items']} of {both} items"
+        if not world.is_known("against_leaves_out_played_items"):
+            assert paired["items"] == both, f"{paired['items']} items compared, {both} played by both"
+
+
+def check_answers(part: Part) -> None:
+    """Each answer of a run in good mood is the one that the subject gives."""
+    with promise(scores_are_right):
+        for draw, seen in part.answers.items():
+            mind = 0 if part.subject.revision else World.server.mind
+            answer = answer_of(part.subject.model, mind, BY_WORD[draw.item, part.form.language])
+            assert seen == answer, f"{draw} is {seen}, promised {answer}"
+
+
+@rule(store=STORES, first=WORDS, second=WORDS)
+def rule_gate(world, store, first, second):
+    runs = [meaning(world, store, first), meaning(world, store, second)]
+    if None in runs or runs[0] == runs[1]:
+        return
+    done = world.ask(store, "compare", *runs, "--fail-if", "worse")
+    if done.code == 2:
+        return
+    with promise(gates_agree):
+        gate = done.value["gate"]
+        assert gate["holds"] == (done.code == 0), f"exit code {done.code}, gate {gate}"
+        assert gate["holds"] == (not gate["reasons"]), gate
+        primary = [one for one in done.value["comparisons"][0]["measures"] if one["primary"] and not one["group"]]
+        verdicts = {one["verdict"] for one in primary}
+        if verdicts & {"worse", "too few"} or done.value["comparisons"][0]["refused"]:
+            assert not gate["holds"], f"{verdicts} and the gate holds"
+        elif verdicts & {"better", "cannot tell"} and len(verdicts) == 1:
+            failed = any(world.parts[store][run].counts() != _whole(world.parts[store][run]) for run in runs)
+            assert gate["holds"] or failed, f"{verdicts} and {gate['reasons']}"
+
+
+def _whole(part: Part) -> oracle.Counts:
+    return oracle.Counts(part.planned, 0, part.counts().unreadable, 0)
+
+
+@rule(store=STORES)
+def rule_paste(world, store):
+    """The last command that was printed, as it was printed."""
+    if not world.printed:
+        return
+    _, printed = world.printed.pop()
+    words = shlex.split(printed)[1:]
+    if any(re.fullmatch("[A-Z]{2,}", word) for word in words) or words[0] == "resume":
+        return
+    done = world.ask("", *words, is_json=False)
+    with promise(printed_commands_work):
+        assert done.code not in (2, 5), f"{printed}: exit code {done.code}: {done.err[:200]}"
+
+
+@rule(store=STORES, kind=("report", "view", "view"))
+def rule_page(world, store, kind):
+    rows = world.rows(store)
+    if not rows:
+        return
+    if kind == "report":
+        page = world.folder / "page.html"
+        done = world.ask(store, "report", *rows, "--to", page)
+        with promise(pages_show_everything):
+            assert done.code == 0, done.err
+            text = page.read_text(encoding="utf-8")
+            missing = [row["subject"] for row in rows.values() if row["subject"] not in text]
+            assert not missing, f"the page does not name {missing}"
+        return
+    with Served(view_application(ViewedStore(world.stores[store], load, cards()))) as served:
+        owner = Client(served.url)
+        owner.post("/enter", {"token": served.app[TOKENS].make()})
+        listed = owner.get("/").text
+        with promise(pages_show_everything):
+            missing = [run for run in rows if f'data-run="{run}"' not in listed]
+            assert not missing or len(rows) > 20, f"View does not list {missing}"
+            for run in list(rows)[-2:]:
+                shown = owner.get(f"/run/{run}/")
+                assert shown.status == 200, f"View shows {run} with status {shown.status}"
+
+
+@rule(store=STORES, models=("ann#1 eve#1", "bob#1 eve#1"), test=TESTS, limit=(3, 6))
+def rule_other_order(world, store, models, test, limit):
+    """The same models in another order, in a store of its own, have the same numbers."""
+    numbers = []
+    for order in (models.split(), models.split()[::-1]):
+        with world.store_of_its_own() as name:
+            for model in order:
+                words, _ = _command(world, model, test, limit, 1, 0, "en", "")
+                world.ask(name, *words)
+            rows = world.rows(name).values()
+            numbers.append({row["subject"]: (row["value"], row["low"], row["high"], row["done"]) for row in rows})
+    with promise(order_does_not_matter):
+        assert numbers[0] == numbers[1], f"{numbers[0]}, {numbers[1]}"
+
+
+@rule(store=STORES, mood=("fails", "nonsense"), limit=(1, 2))
+def rule_no_simulator(world, store, mood, limit):
+    """A talk whose simulated person fails or cannot be read has no score."""
+    spec = f"vllm/simulator@{world.server.url_of('known')}#1"
+    subject = spec_of(world, Subject("ann", "server", "1"))
+    words = ["run", "sage", "--quiet", "--limit", limit, "--model", subject, "--role", f"simulator={spec}"]
+    world.server.simulator_mood = mood
+    with world.store_of_its_own() as name:
+        done = world.ask(name, *words, "-o", "retries=0")
+        rows = list(world.rows(name).values())
+    with promise(no_score_without_a_grade):
+        assert done.code in (2, 3, 4), f"exit code {done.code}"
+        for row in rows:
+            assert row["value"] is None and row["done"] == 0, row
+
+
+@rule(store=STORES, name=NAMES, people=(2, 3), manner=("stays", "leaves and comes back", "careless"))
+def rule_study(world, store, name, people, manner):
+    """People come, leave, come back, are careless; one withdraws. A study's name is a name."""
+    held = world.names["people"].get(name)
+    create = ("study", "create", "seceu", "--name", name, "--limit", 3, "--ask", "age")
+    done = world.ask("people", *create)
+    with promise(a_name_is_unique):
+        assert (done.code == 2) == bool(held), f"exit code {done.code}: {done.err}"
+    if held:
+        return
+    world.names["people"][name] = "a study"
+    path = world.stores["people"]
+    secret = f"Zwiebelturm{len(world.lines)}"
+    with contextlib.closing(Store(path)) as opened, contextlib.closing(StudyBook(book_path(path))) as book:
+        study = book.study(name)
+        application = study_application(study, opened, book, load, 10_000)
+        with Served(application) as served:
+            came = []
+            link = f"/join/{study.secret}"
+            for number in range(people):
+                points = (10, 0, 0, 0) if manner == "careless" else ((4, 3, 2, 1), (1, 2, 3, 4), (2, 2, 3, 3))[number]
+                person = Person(served.url, link, points=points)
+                person.join(**{"about-0": secret if number == 0 else "30"})
+                if manner == "leaves and comes back":
+                    person.answer()
+                    code = person.code
+                    person = Person(served.url, link, points=points)
+                    person.come_back(code)
+                person.answer_all()
+                came.append(person)
+            came[0].withdraw()
+    world.lines.append(f"# {people} people took the study {name} ({manner}); the first withdrew")
+    with promise(who_withdraws_is_gone):
+        for file in path.parent.rglob("*"):
+            assert file.is_dir() or secret.encode() not in file.read_bytes(), f"{secret} is in {file.name}"
+    world.named("people", *world.rows("people"))
+    if not world.is_known("a_run_takes_the_name_of_a_study"):
+        even = ("run", "seceu", "--quiet", "--limit", 3, "--model", "baseline/even")
+        taken = world.ask("people", *even, "--name", name)
+        with promise(a_name_is_unique):
+            assert taken.code == 2, f"{name} is a study and now a run too"
+    shown = world.ask("people", "study", "show", name)
+    with promise(json_is_consistent):
+        assert shown.code == 0, shown.err
 
 
 # --- Drivers ---------------------------------------------------------------------------------------------------------

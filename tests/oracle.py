@@ -71,6 +71,8 @@ class Part:
     doubtful: set[Draw] = field(default_factory=set)
     """Draws that were asked when a kill or a cap ended the command: they may be asked again, or not."""
     was_capped: bool = False
+    is_decided: bool = False
+    """It may have stopped early, with `--against`."""
     is_copied: bool = False
     """Copied replies answer only the parts that were copied with them."""
 

@@ -78,12 +78,16 @@ def item_names(test: str) -> list[str]:
     return [question.item for question in QUESTIONS if question.test == test and question.language == "en"]
 
 
+A_TALK = Question("sage", "a talk", "en", "", (), (0,))
+"""What a request is about that asks none of the items above."""
+
+
 def question_in(text: str) -> Question:
     """The item that a request is about."""
     for question in QUESTIONS:
         if question.text in text:
             return question
-    raise LookupError(text[:300])
+    return A_TALK
 
 
 def _digest(*words: object) -> int:
@@ -141,6 +145,8 @@ class Subjects(OpenAIServer):
         self.mind = 0
         """Another number is other weights, of models without a revision only."""
         self.served_name = ""
+        self.simulator_mood = "fails"
+        """Of the model `simulator`, which plays the person of SAGE: it `fails` or talks `nonsense`."""
         self.asked: list[Asked] = []
         self.before_answer: Callable[[int], None] | None = None
         """Called with the number of each request since it was set."""
@@ -164,6 +170,8 @@ class Subjects(OpenAIServer):
 
     def _fault_now(self, number: int) -> Fault | None:
         request = self.received[number]
+        if request.body["model"] == "simulator":
+            return SERVER_ERROR if self.simulator_mood == "fails" else None
         question = self._question(request)
         kind = "own" if "/own/" in request.path else "known"
         self.asked.append(Asked(request.body["model"], kind, question.item, question.language))
@@ -179,6 +187,8 @@ class Subjects(OpenAIServer):
         return answer
 
     def _say(self, body: dict) -> str:
+        if body["model"] == "simulator":
+            return "What a lovely day."
         question = question_in("\n".join(message["content"] for message in body["messages"]))
         return reply(body["model"], self.mind_of(self._path), question)
 

@@ -70,7 +70,7 @@ def play_at_random(sequences, steps):
 
 
 def test_random_commands_keep_every_promise():
-    play_at_random(sequences=3, steps=8)
+    play_at_random(sequences=4, steps=8)
 
 
 @pytest.mark.slow

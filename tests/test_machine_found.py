@@ -83,6 +83,24 @@ def test_a_copy_that_would_make_a_name_mean_two_subjects_is_refused(world):
     world.play("copy", source="a", trust=False)
 
 
+@fails("names")
+def test_compare_and_show_take_a_word_for_the_same_run(world):
+    """`show` refuses the word because two runs fit; `compare` takes the longer one."""
+    for model, limit in (("ann#1", 2), ("ann#1", 6), ("eve#1", 6)):
+        run(world, model, "--limit", limit)
+    shown = world.ask("a", "show", "vllm/ann")
+    compared = world.ask("a", "compare", "vllm/ann", "vllm/eve")
+    assert shown.code == compared.code, shown.err
+    assert shown.value["run"] == compared.value["comparisons"][0]["first_run"]
+
+
+@fails("names")
+def test_a_run_cannot_take_the_name_of_a_study(world):
+    assert world.ask("a", "study", "create", "seceu", "--name", "bob", "--limit", 3).code == 0
+    done = run(world, "ann#1", "--limit", 3, "--name", "bob", test="seceu")
+    assert done.code == 2, "bob is a study and a run"
+
+
 @fails("forms and subjects")
 def test_a_limit_counts_pairs_of_twins(world):
     done = run(world, "ann#1", "--limit", 12)
@@ -106,6 +124,16 @@ def test_a_pilot_and_a_full_run_are_one_result(world):
     run(world, "ann#1", "--limit", 6)
     shown = world.ask("a", "show", "vllm/ann")
     assert shown.code == 0, shown.err
+
+
+@fails("results and facts")
+def test_a_pair_is_compared_on_all_items_that_both_have(world):
+    """The comparison was decided after 30 of 40 items; the other ten were played meanwhile, and paid for."""
+    run(world, "ann#1", "--limit", 40, "--name", "ann")
+    done = run(world, "eve#1", "--limit", 40, "--against", "ann")
+    assert len(world.plays("a", done.value[0]["run"])) == 40
+    compared = world.ask("a", "compare", "ann", done.value[0]["run"])
+    assert compared.value["comparisons"][0]["measures"][0]["paired"]["items"] == 40
 
 
 @fails("forms and subjects")
