@@ -26,7 +26,7 @@ STORED = {
     "empty reply", "English embedder", "failed", "inspect", "instrument error",
     "local model", "malformed reply", "no embeddings", "no key", "not found", "not recorded",
     "not scored", "not stored", "not supported", "out of credit", "overloaded", "provider error", "python error",
-    "rate limit", "refused option", "refused request", "replica died", "scoring", "scoring error", "script ran dry",
+    "rate limit", "refused option", "refused request", "replica died", "scoring error", "script ran dry",
     "server error", "timeout", "unreachable", "unreadable", "wrong server",
 }  # fmt: skip
 

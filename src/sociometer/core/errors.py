@@ -119,7 +119,6 @@ class FailureKind(StrEnum):
     REFUSED_OPTION = "refused option"
     REFUSED_REQUEST = "refused request"
     REPLICA_DIED = "replica died"
-    SCORING = "scoring"
     SCORING_ERROR = "scoring error"
     SCRIPT_RAN_DRY = "script ran dry"
     SERVER_ERROR = "server error"

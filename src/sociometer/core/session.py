@@ -133,10 +133,6 @@ class Session:
         """The only randomness allowed in `play`; the same for every subject."""
         return self._draw.rng()
 
-    def rng_of(self, purpose: str) -> Random:
-        """A separate generator, for values that must not change the draws of the item."""
-        return self._draw.rng(purpose)
-
     async def ask(
         self,
         role: str,
