@@ -69,6 +69,8 @@ def _removed(record: RunRecord, card: Card, task: str) -> Iterator[str]:
             yield f"--{name}" if value is True else f"--{name} {_words(value)}"
         if name in settings and (gone := _gone(settings[name], value)):
             yield f"--{name} {gone}"
+    if "human" in manifest.config.roles.values():
+        yield "'study create --model'"
     roles = {one.name for one in card.role}
     yield from (f"the role '{role}'" for role in manifest.config.roles if role not in roles)
 
