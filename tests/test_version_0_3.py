@@ -106,6 +106,16 @@ def test_every_run_is_shown_in_words_with_its_items_and_a_transcript(name, kept,
         assert code == 0, err
 
 
+def test_a_run_differs_from_one_of_this_version_in_no_setting_that_is_gone(store, command):
+    sm.run("sesi", "baseline/first", limit=24, name="now", store=store)
+    code, said, err = command(store, "compare", "sesi-random", "now")
+    assert code == 0, err
+    assert "settings differ" not in said
+    assert "Add --" not in command(store, "show", "sesi-random")[1], (
+        "advice of version 0.3 may name an option that is gone"
+    )
+
+
 def test_all_are_compared_and_reported_without_those_that_are_only_shown(kept, command, tmp_path):
     past = [name for name in past_of(kept) if name not in PEOPLE]
     for words in (["compare", "all"], ["report", "all", "--to", tmp_path / "page.html"]):
