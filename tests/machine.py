@@ -2,16 +2,17 @@
 
 How to add a rule, in ten lines:
 
-1. Write one function `def rule_word(world, first, second)` with the decorator `@rule(first=CHOICES, second=CHOICES)`.
-   Each argument is drawn from its tuple; a value that stands there twice is drawn twice as often.
-2. Call the command with `world.ask(store, "command", …)`; it gives the exit code, the JSON value and what was printed,
-   and has checked by then what holds of every command (no traceback, JSON and exit code agree, requests are counted).
-3. Ask `tests/oracle.py` what is promised; add a function there if it does not say so yet, in a sentence.
-4. Compare with a check: `with promise(a_function_below):` names the sentence, its docstring, that a fault would break.
-5. Name what the command may change: `world.named(store, runs)`; every other number must be the same afterwards.
-6. If the package is known to break it, write a strict xfail in `tests/test_machine_found.py`, put its name into `KNOWN`
-   and ask `if world.is_known("name"): return` beside the check, so that the machine goes on to find others.
-7. Run `python tests/machine.py --minutes 2 --only your_word`; a fault is printed with its fewest commands.
+1. Write `def rule_word(world, first, second)` with `@rule(first=CHOICES, second=CHOICES)`: each
+   argument is drawn from its tuple; a value that stands there twice is drawn twice as often.
+2. Call the command: `done = world.ask(store, "command", …)` gives the exit code, the JSON value and
+   what was printed and asked, and has checked what holds of every command.
+3. Ask `tests/oracle.py` what is promised; if it does not say so yet, add a function, in a sentence.
+4. Compare inside `with promise(check):`, where `check` is a function of the section below whose
+   docstring is the sentence that a fault would break; (1) wrong numbers, (2) wrong words.
+5. Name what the command may change, `world.named(store, run)`: all else must be the same after it.
+6. A fault that must wait becomes a strict xfail in `tests/test_machine_found.py`. Add it to `KNOWN`
+   and ask `world.is_known("name")` beside the check, so that the machine goes on to find others.
+7. Run `python tests/machine.py --minutes 2 --only word`: faults come with their fewest commands.
 """
 
 import argparse
@@ -73,6 +74,7 @@ KNOWN: dict[str, str] = {
     "against_leaves_out_played_items": "test_a_pair_is_compared_on_all_items_that_both_have",
     "a_run_takes_the_name_of_a_study": "test_a_run_cannot_take_the_name_of_a_study",
     "compare_chooses_a_run": "test_compare_and_show_take_a_word_for_the_same_run",
+    "served_name_is_ignored": "test_replies_of_another_served_model_are_another_subject",
     "commands_share_parts": "test_two_commands_are_two_runs",
     "plan_ignores_what_is_stored": "test_a_second_plan_says_0_where_the_weights_are_known",
     "no_table": "test_subjects_that_share_no_items_are_each_shown",
@@ -303,7 +305,7 @@ class World:
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
             code = run_command(line)
         asked = Counter(self.server.asked[mark:] + FUNCTION_ASKED[function_mark:])
-        return self._checked(line, code, out.getvalue(), err.getvalue(), asked, is_json)
+        return self._checked(store, code, out.getvalue(), err.getvalue(), asked, is_json)
 
     def ask_forked(self, store: str, *words: object, act: Callable[[int, Any], None]) -> Answer:
         """The same in a process of its own; `act` gets the number of each request and the process."""
@@ -329,9 +331,9 @@ class World:
         code = process.returncode
         if code == -signal.SIGKILL:
             return Answer(code, None, out, err, asked)
-        return self._checked(line, code, out, err, asked, True)
+        return self._checked(store, code, out, err, asked, True)
 
-    def _checked(self, line: list[str], code: int, out: str, err: str, asked: Counter, is_json: bool) -> Answer:
+    def _checked(self, store: str, code: int, out: str, err: str, asked: Counter, is_json: bool) -> Answer:
         with promise(no_traceback):
             assert "Traceback" not in err, err[-600:]
             assert code in EXIT_CODES, f"exit code {code}: {err[-300:]}"
@@ -345,8 +347,8 @@ class World:
             if isinstance(value, dict) and "error" in value:
                 assert value["exit_code"] == code != 0, (value, code)
             assert not (code == 2 and "error" not in (value or {"error": ""})), f"exit code 2 with {str(value)[:200]}"
-        for printed in re.findall(r"^.*?\b(sociometer (?:resume|show|runs|compare|check) .*)$", err, re.MULTILINE):
-            self.printed.append((line[0], printed.strip().rstrip(".")))
+        for printed in printed_commands(err):
+            self.printed.append((store, printed))
         return Answer(code, value, out, err, asked)
 
     # What is stored
@@ -438,6 +440,13 @@ class World:
             for run, part in self.parts[store].items():
                 check_numbers(self, store, run, part)
             check_tables(self, store)
+
+
+def printed_commands(text: str) -> list[str]:
+    """The commands in what was printed: in quotes, or after a colon to the end of a line."""
+    quoted = re.findall(r"'(sociometer [^']+)'", text)
+    at_the_end = re.findall(r": (sociometer .+)$", text, re.MULTILINE)
+    return quoted + [command.rstrip(".") for command in at_the_end]
 
 
 def _answer_of_row(row: dict[str, str]) -> str:
@@ -597,8 +606,21 @@ def rule_run_item(world, store, models, place, name):
 def rule_run_fresh(world, store, models, test, limit, mood):
     words, parts = _command(world, models, test, limit, 1, 0, "en", "")
     for part in parts:
-        part.subject = part.subject._replace(dated=len(world.lines))
+        part.subject = part.subject._replace(dated=1 + len(world.lines))
     run_and_check(world, store, [*words, "--fresh"], parts, "", 0, mood, is_fresh=True)
+
+
+@rule(store=STORES, models=MODELS, limit=(2, 3, 6), cap=(0, 0, 5), mood=("good", "good", "fails"))
+def rule_run_two_tests(world, store, models, limit, cap, mood):
+    """One command with two tests; its cap is one."""
+    words, parts = _command(world, models, "sesi", limit, 1, 0, "en", "")
+    words.insert(2, "seceu")
+    parts += _command(world, models, "seceu", limit, 1, 0, "en", "")[1]
+    for part in parts:
+        part.command = tuple(map(str, words))
+    if cap:
+        words += ["--max-requests", cap]
+    run_and_check(world, store, words, parts, "", cap, mood)
 
 
 def _command(world, models, test, limit, repeats, seed, language, name, item=""):
@@ -629,9 +651,11 @@ def run_and_check(world, store, words, parts, name, cap, mood, is_fresh=False):
     holders = [world.parts[store][run] for word, run in world.names[store].items() if word == name]
     same = [run for run, part in world.parts[store].items() if _is_same_command(part, parts, name, is_fresh)]
     may_run = not name or oracle.may_have_name(name, parts[0], holders, len(parts)) or bool(same)
+    spent = _spent(world, store)
     world.server.mood = mood
     done = world.ask(store, *words)
     world.server.mood = "good"
+    check_spending(world, store, spent, done)
     if done.code == 2:
         check_refusal(world, done, may_run, holders, same, cap, mood)
         return
@@ -640,7 +664,8 @@ def run_and_check(world, store, words, parts, name, cap, mood, is_fresh=False):
     check_run(world, store, done, parts, name, mood, cap, same, is_fresh)
     with promise(exit_code_says_how_it_ended):
         played = [world.parts[store][row["run"]] for row in done.value]
-        promised = {oracle.exit_code(played), oracle.exit_code(played, is_capped=bool(cap))}
+        is_stopped = bool(cap) or nothing_was_answered(done, mood)
+        promised = {oracle.exit_code(played), oracle.exit_code(played, is_stopped=is_stopped)}
         assert done.code in promised, f"exit code {done.code}, promised {promised}"
     if cap:
         key = (store, shlex.join(parts[0].command))
@@ -656,6 +681,17 @@ def _is_same_command(part: Part, parts: list[Part], name: str, is_fresh: bool) -
     if is_fresh or part.is_copied or not part.subject.has_known_weights:
         return False
     return part.command == parts[0].command
+
+
+def _spent(world: World, store: str) -> int:
+    return sum(row["spent"]["requests"] for row in world.rows(store).values())
+
+
+def check_spending(world: World, store: str, before: int, done: Answer) -> None:
+    """What `runs` says was spent grew by what the server and the functions counted."""
+    with promise(json_is_consistent):
+        grew = _spent(world, store) - before
+        assert grew == done.requests, f"runs says {grew} requests more, the subjects were asked {done.requests} times"
 
 
 def check_refusal(world, done, may_run, holders, same, cap, mood):
@@ -679,16 +715,18 @@ def check_run(world, store, done, parts, name, mood, cap, same, is_fresh):
     with promise(json_is_consistent):
         assert isinstance(done.value, list), f"{str(done.value)[:200]}"
         specs = [subject_of_spec(row["manifest"]["config"]["subject"]) for row in done.value]
-        assert specs == [part.subject._replace(dated=0) for part in parts] or done.code == 3, f"{specs}"
+        seen = {(row["instrument"], spec) for row, spec in zip(done.value, specs, strict=True)}
+        promised = {(part.form.test, part.subject._replace(dated=0)): part for part in parts}
+        assert seen == promised.keys() or (done.code == 3 and seen <= promised.keys()), f"{seen}"
     for row, spec in zip(done.value, specs, strict=True):
-        template = next(part for part in parts if part.subject._replace(dated=0) == spec)
+        template = promised[row["instrument"], spec]
         subject = template.subject
         run = row["run"]
         world.named(store, run)
         stored = oracle.stored(world.parts[store].values(), subject, template.form)
         template.doubtful = oracle.doubtful(world.parts[store].values(), subject, template.form)
         with promise(same_command_is_same_run):
-            earlier = [other for other in same if world.parts[store][other].subject == subject]
+            earlier = [other for other in same if _is_for(world.parts[store][other], template)]
             assert not earlier or run in earlier, f"{run}, but the same command was {earlier}"
             is_shared = not earlier and run in world.parts[store]
             if is_shared and not world.is_known("commands_share_parts"):
@@ -701,7 +739,21 @@ def check_run(world, store, done, parts, name, mood, cap, same, is_fresh):
         if name:
             world.names[store][name] = run
         check_numbers(world, store, run, part)
+        with promise(json_is_consistent):
+            failed = sum(row["errors"].values())
+            assert (row["done"], failed) == part.counts()[:2], f"done {row['done']}, errors {failed}; {part.counts()}"
     check_requests(world, store, done, promised_requests, ranges)
+
+
+def _is_for(part: Part, template: Part) -> bool:
+    return (part.subject, part.form.test) == (template.subject, template.form.test)
+
+
+def nothing_was_answered(done: Answer, mood: str) -> bool:
+    """Whether all requests of a command were spoilt: the server counts as out of reach then."""
+    if mood not in ("fails", "refuses", "drops", "is slow") or not done.asked:
+        return False
+    return all(is_spoilt(BY_WORD[asked.item, asked.language]) for asked in done.asked)
 
 
 def note_doubtful(part, done):
@@ -777,7 +829,7 @@ def check_requests(world, store, done, promised, ranges):
 @rule(store=STORES, word=WORDS, cap=(0, 0, 2, 30), mood=("good", "good", "good", "fails", "filters"))
 def rule_resume(world, store, word, cap, mood):
     run = meaning(world, store, word)
-    if run is None:
+    if run is None or world.parts[store][run].is_decided:
         return
     words = ["resume", run]
     part = world.parts[store][run]
@@ -785,21 +837,31 @@ def rule_resume(world, store, word, cap, mood):
         words += ["--code", spec_of(world, part.subject)]
     if cap:
         words += ["--max-requests", cap]
+    resume_and_check(world, store, store, run, words, cap, mood)
+
+
+def resume_and_check(world, store, given, run, words, cap, mood):
+    """Resumes a run; `given` is the store to name in the command, empty where its words name it."""
+    part = world.parts[store][run]
+    spent = _spent(world, store)
     world.server.mood = mood
-    done = world.ask(store, *words)
+    done = world.ask(given, *words)
     world.server.mood = "good"
+    check_spending(world, store, spent, done)
     if done.code == 2:
         raise Broken(printed_commands_work, f"resume {run}: {done.err.strip()[:300]}")
     world.named(store, run)
     promised_requests, ranges = Counter(), {}
-    stored = oracle.stored(world.parts[store].values(), part.subject, part.form)
+    others = world.parts[store].values()
+    stored = oracle.stored(others, part.subject, part.form, with_copied=part.is_copied)
     check_plays(world, store, run, part, mood, done, stored, promised_requests, ranges)
     note_doubtful(part, done)
     part.was_capped |= bool(cap)
     check_requests(world, store, done, promised_requests, ranges)
     check_numbers(world, store, run, part)
+    is_stopped = part.was_capped or nothing_was_answered(done, mood)
     with promise(exit_code_says_how_it_ended):
-        promised = {oracle.exit_code([part]), oracle.exit_code([part], is_capped=bool(cap) or part.was_capped)}
+        promised = {oracle.exit_code([part]), oracle.exit_code([part], is_stopped=is_stopped)}
         assert done.code in promised, f"exit code {done.code}, promised {promised}"
 
 
@@ -1111,6 +1173,9 @@ def rule_run_killed(world, store, model, test, limit, moment, how):
             process.kill() if how == "kill" else process.send_signal(signal.SIGINT)
 
     done = world.ask_forked(store, *words, "-o", "in-flight=1", act=act)
+    with promise(exit_code_says_how_it_ended):
+        fitting = {"kill": (-signal.SIGKILL, 0), "interrupt": (130, 0)}[how]
+        assert done.code in fitting, f"exit code {done.code} after a {how}: {done.err[-200:]}"
     rows = world.rows(store)
     new = [run for run in rows if run not in before]
     same = [run for run, other in world.parts[store].items() if _is_same_command(other, [part], "", False)]
@@ -1226,13 +1291,38 @@ def rule_paste(world, store):
     """The last command that was printed, as it was printed."""
     if not world.printed:
         return
-    _, printed = world.printed.pop()
+    of_store, printed = world.printed.pop()
     words = shlex.split(printed)[1:]
-    if any(re.fullmatch("[A-Z]{2,}", word) for word in words) or words[0] == "resume":
+    has_gap = any(re.fullmatch("[A-Z]{2,}", word) for word in words)
+    if has_gap or words[0] not in ("resume", "show", "runs", "compare", "check", "list"):
         return
-    done = world.ask("", *words, is_json=False)
-    with promise(printed_commands_work):
-        assert done.code not in (2, 5), f"{printed}: exit code {done.code}: {done.err[:200]}"
+    if words[0] != "resume":
+        done = world.ask("", *words, is_json=False)
+        with promise(printed_commands_work):
+            assert done.code not in (2, 5), f"{printed}: exit code {done.code}: {done.err[:200]}"
+        return
+    run = world.names.get(of_store, {}).get(words[1], words[1])
+    if run in world.parts.get(of_store, {}) and not world.parts[of_store][run].is_decided:
+        resume_and_check(world, of_store, "", run, words, 0, "good")
+
+
+@rule(store=STORES, name=("", "other", "ann"))
+def rule_other_name(world, store, name):
+    """The server says from now on that another model answers; the design makes it another subject."""
+    if world.is_known("served_name_is_ignored"):
+        world.server.served_name = name
+        world.lines.append(f"# the server answers as model {name or 'of its request'}")
+
+
+@rule(store=STORES, test=("sesi", "seceu"))
+def rule_paper_tables(world, store, test):
+    rows = [row for row in world.rows(store).values() if row["instrument"] == test]
+    if not rows:
+        return
+    done = world.ask(store, "paper", "tables", test, "all", "--to", world.folder / "tables")
+    with promise(pages_show_everything):
+        has_score = any(row["value"] is not None for row in rows)
+        assert done.code == 0 or not has_score, f"exit code {done.code}: {done.err}"
 
 
 @rule(store=STORES, kind=("report", "view", "view"))

@@ -164,13 +164,18 @@ def may_be_compared(first: Form, second: Form) -> bool:
 # --- Requests --------------------------------------------------------------------------------------------------------
 
 
-def stored(parts: Iterable[Part], subject: Subject, form: Form) -> Answers:
-    """The replies that need not be paid for again: those of the same weights to the same questions."""
+def stored(parts: Iterable[Part], subject: Subject, form: Form, *, with_copied: bool = False) -> Answers:
+    """The replies that need not be paid for again: those of the same weights to the same questions.
+
+    Replies that were copied from another store answer only the parts that were copied with them.
+    """
     replies: Answers = {}
     if not subject.has_known_weights:
         return replies
     for part in parts:
-        if part.subject == subject and _asks_the_same(part.form, form) and not part.is_copied:
+        if part.is_copied and not with_copied:
+            continue
+        if part.subject == subject and _asks_the_same(part.form, form):
             for draw in part.paid:
                 replies.setdefault(draw, part.answers.get(draw, ""))
     return replies
@@ -221,13 +226,13 @@ def may_have_name(name: str, part: Part, holders: Iterable[Part], models: int) -
 # --- Exit codes ------------------------------------------------------------------------------------------------------
 
 
-def exit_code(parts: Iterable[Part], is_capped: bool = False) -> int:
+def exit_code(parts: Iterable[Part], is_stopped: bool = False) -> int:
     """What `run` and `resume` end with, if nothing was refused: 3 is unfinished, 4 is some items failed.
 
-    A cap that leaves no request to try failed items again also leaves them unfinished.
+    A cap, or a server that answers nothing any more, stops a command; what failed is then unfinished too.
     """
     parts = list(parts)
-    if is_capped and not all(part.is_complete for part in parts):
+    if is_stopped and not all(part.is_complete for part in parts):
         return 3
     if any(part.counts().unplayed for part in parts):
         return 3
