@@ -48,7 +48,17 @@ from serving import Client, Served
 import forked
 import oracle
 from oracle import Draw, Form, Part, Subject
-from scripted_subjects import FUNCTION_ASKED, KEYS, MOODS, QUESTIONS, Subjects, answer_of, expected, item_names
+from scripted_subjects import (
+    FUNCTION_ASKED,
+    KEYS,
+    MOODS,
+    QUESTIONS,
+    Subjects,
+    answer_of,
+    expected,
+    is_spoilt,
+    item_names,
+)
 from sociometer.cli.main import run_command
 from sociometer.instruments import cards, load
 from sociometer.store.store import Store
@@ -80,10 +90,11 @@ KNOWN: dict[str, str] = {
     "no_table": "test_subjects_that_share_no_items_are_each_shown",
     "a_name_is_a_subject": "test_a_name_is_a_subject_and_can_be_used_for_another_test",
 }
-"""Faults that the machine goes around: a short name, and the plain test of `test_machine_found.py` that shows it."""
+"""Faults that the machine goes around: a short name, and the plain test of `test_machine_found.py`
+that shows it."""
 
 
-# --- What is promised ------------------------------------------------------------------------------------------------
+# --- What is promised -----------------------------------------------------------------------------
 
 
 def no_traceback() -> None:
@@ -103,7 +114,8 @@ def only_named_results_change() -> None:
 
 
 def scores_are_right() -> None:
-    """The score, and how many items were scored, failed, unreadable or not played, follow from the answers. (1)"""
+    """The score, and how many items were scored, failed, unreadable or not played, follow from the
+    answers. (1)"""
 
 
 def values_lie_in_their_intervals() -> None:
@@ -111,7 +123,8 @@ def values_lie_in_their_intervals() -> None:
 
 
 def no_reply_is_paid_twice() -> None:
-    """A command sends exactly what has no stored reply: no reply is paid for twice, and none is lost. (1)"""
+    """A command sends exactly what has no stored reply: no reply is paid for twice, and none is
+    lost. (1)"""
 
 
 def same_command_is_same_run() -> None:
@@ -155,7 +168,8 @@ def exports_are_accepted() -> None:
 
 
 def plans_come_true() -> None:
-    """A plan and then the run agree in requests and items; a second plan says 0 where the weights are known. (2)"""
+    """A plan and then the run agree in requests and items; a second plan says 0 where the weights
+    are known. (2)"""
 
 
 def printed_commands_work() -> None:
@@ -195,7 +209,8 @@ def no_score_without_a_grade() -> None:
 
 
 def copies_are_the_same() -> None:
-    """A copy has the same numbers; a second copy changes nothing; a name never comes to mean two subjects. (1)"""
+    """A copy has the same numbers; a second copy changes nothing; a name never comes to mean two
+    subjects. (1)"""
 
 
 _HERE = [value for value in list(globals().values()) if isfunction(value)]
@@ -206,7 +221,8 @@ class Broken(AssertionError):
     """A promise that does not hold: which, and what was seen."""
 
     def __init__(self, check: Callable[[], None], seen: str) -> None:
-        super().__init__(f"{(check.__doc__ or '')[:-4]}\n  seen: {seen}")
+        sentence = " ".join((check.__doc__ or "").split())
+        super().__init__(f"{sentence}\n  seen: {seen}")
         self.check = check.__name__
         self.kind = int((check.__doc__ or "0)")[-2])
         self.seen = seen
@@ -225,7 +241,7 @@ def promise(check: Callable[[], None]) -> Iterator[None]:
         raise Broken(check, f"{seen} [{line}]") from error
 
 
-# --- The world -------------------------------------------------------------------------------------------------------
+# --- The world ------------------------------------------------------------------------------------
 
 
 class Answer(NamedTuple):
@@ -364,7 +380,8 @@ class World:
         self._named.update((store, run) for run in runs)
 
     def plays(self, store: str, run: str) -> oracle.Answers:
-        """The plays of a run, as its export has them, as answers of the oracle; a score must be one of the possible."""
+        """The plays of a run, as its export has them, as answers of the oracle; a score must be
+        one of the possible."""
         path = self.folder / "plays.csv"
         done = self.ask(store, "export", run, "--to", path)
         if done.code != 0:
@@ -462,7 +479,7 @@ def _answer_of_row(row: dict[str, str]) -> str:
     raise Broken(scores_are_right, f"{row['item']} has the score {value}, which no answer has")
 
 
-# --- Checks ----------------------------------------------------------------------------------------------------------
+# --- Checks ---------------------------------------------------------------------------------------
 
 
 def check_numbers(world: World, store: str, run: str, part: Part) -> None:
@@ -523,7 +540,7 @@ def _is_mentioned(row: dict, shown: str) -> bool:
     return any(word in shown for word in words)
 
 
-# --- Rules -----------------------------------------------------------------------------------------------------------
+# --- Rules ----------------------------------------------------------------------------------------
 
 
 class Rule(NamedTuple):
@@ -709,7 +726,8 @@ def check_refusal(world, done, may_run, holders, same, cap, mood):
 
 
 def check_run(world, store, done, parts, name, mood, cap, same, is_fresh):
-    """The runs that were printed are the promised ones, with the promised answers for the promised requests."""
+    """The runs that were printed are the promised ones, with the promised answers for the promised
+    requests."""
     promised_requests = Counter()
     ranges = {}
     with promise(json_is_consistent):
@@ -767,7 +785,8 @@ def note_doubtful(part, done):
 
 
 def check_plays(world, store, run, part, mood, done, stored, promised_requests, ranges):
-    """What a run played, by its export: each answer is promised; what had no stored reply was asked."""
+    """What a run played, by its export: each answer is promised; what had no stored reply was
+    asked."""
     plays = world.plays(store, run)
     kind = "function" if part.subject.kind == "function" else "known" if part.subject.revision else "own"
     mind = world.server.mind if kind == "own" else 0
@@ -967,7 +986,8 @@ TYPED = ("ann", "bob", "eve", "last", "vllm/ann", "vllm/bob", "vllm/eve", "ann#1
 
 @rule(store=STORES, word=TYPED, other=TYPED)
 def rule_same_word(world, store, word, other):
-    """A word as it is typed: every command that takes one run finds the same one, or none of them does."""
+    """A word as it is typed: every command that takes one run finds the same one, or none of them
+    does."""
     if not world.stores[store].exists():
         return
     table = world.folder / "word.csv"
@@ -1164,7 +1184,8 @@ def rule_plan_then_run(world, store, models, test, limit, repeats):
     how=("kill", "kill", "interrupt"),
 )
 def rule_run_killed(world, store, model, test, limit, moment, how):
-    """A process that is killed or interrupted at a random request; only that request may be paid for again."""
+    """A process that is killed or interrupted at a random request; only that request may be paid
+    for again."""
     words, (part,) = _command(world, model, test, limit, 1, 0, "en", "")
     before = set(world.rows(store))
 
@@ -1207,7 +1228,8 @@ def rule_run_killed(world, store, model, test, limit, moment, how):
 
 @rule(store=STORES, mind=(1, 2))
 def rule_new_weights(world, store, mind):
-    """The server behind the address without a revision gets other weights; stored numbers stay as they are."""
+    """The server behind the address without a revision gets other weights; stored numbers stay as
+    they are."""
     world.server.mind = mind
     world.lines.append(f"# the server without a revision has other weights, number {mind}")
 
@@ -1428,7 +1450,7 @@ def rule_study(world, store, name, people, manner):
         assert shown.code == 0, shown.err
 
 
-# --- Drivers ---------------------------------------------------------------------------------------------------------
+# --- Drivers --------------------------------------------------------------------------------------
 
 
 def draw_steps(chance: random.Random, only: str = "", length: int = 14) -> list[tuple[str, dict]]:

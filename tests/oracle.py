@@ -1,11 +1,13 @@
-"""What Sociometer promises, in its shortest form: plain records and sums that share no code with the package.
+"""What Sociometer promises, in its shortest form: plain records and sums that share no code with
+the package.
 
-A *subject* is who was measured. A *form* is what was asked: it does not contain how many items were played or how
-often. A *part* is the share of one subject in one command. A *result* is all parts of one subject on one form. A *draw*
-is one play of one item; its *answer* is `RIGHT`, `WRONG`, `UNREADABLE` or `FAILED`, or it is missing: not played yet.
+A *subject* is who was measured. A *form* is what was asked: it does not contain how many items
+were played or how often. A *part* is the share of one subject in one command. A *result* is all
+parts of one subject on one form. A *draw* is one play of one item; its *answer* is `RIGHT`,
+`WRONG`, `UNREADABLE` or `FAILED`, or it is missing: not played yet.
 
-`tests/machine.py` plays random commands with subjects whose answers are known, and compares every number that the
-package prints with the functions below.
+`tests/machine.py` plays random commands with subjects whose answers are known, and compares
+every number that the package prints with the functions below.
 """
 
 from collections.abc import Iterable, Mapping
@@ -69,7 +71,8 @@ class Part:
     paid: set[Draw] = field(default_factory=set)
     """Replies that were paid for; another part of the same subject gets them from the store."""
     doubtful: set[Draw] = field(default_factory=set)
-    """Draws that were asked when a kill or a cap ended the command: they may be asked again, or not."""
+    """Draws that were asked when a kill or a cap ended the command: they may be asked again, or
+    not."""
     was_capped: bool = False
     is_decided: bool = False
     """It may have stopped early, with `--against`."""
@@ -89,7 +92,8 @@ class Part:
 
 
 class Counts(NamedTuple):
-    """Every planned play is exactly one of scored, failed and unplayed; unreadable ones are scored."""
+    """Every planned play is exactly one of scored, failed and unplayed; unreadable ones are
+    scored."""
 
     scored: int
     failed: int
@@ -103,11 +107,12 @@ def count(answers: Answers, planned: int) -> Counts:
     return Counts(len(kinds) - failed, failed, kinds.count(UNREADABLE), planned - len(kinds))
 
 
-# --- Numbers ---------------------------------------------------------------------------------------------------------
+# --- Numbers --------------------------------------------------------------------------------------
 
 
 def points(test: str, key: Iterable[float], answer: str) -> float:
-    """The score of one play. SESI: 1 for the right letter. SECEU: the distance to the key; lower is better.
+    """The score of one play. SESI: 1 for the right letter. SECEU: the distance to the key; lower
+    is better.
 
     A wrong answer to SECEU shares the points evenly; an unreadable one gives no points at all.
     """
@@ -118,7 +123,8 @@ def points(test: str, key: Iterable[float], answer: str) -> float:
 
 
 def item_scores(form: Form, keys: Mapping[str, Iterable[float]], answers: Answers) -> dict[str, float]:
-    """The score of each item: the mean of its repeats. What failed is left out; it is never a wrong answer."""
+    """The score of each item: the mean of its repeats. What failed is left out; it is never a
+    wrong answer."""
     plays: dict[str, list[float]] = {}
     for draw, answer in answers.items():
         if answer != FAILED:
@@ -147,7 +153,8 @@ def difference(first: Mapping[str, float], second: Mapping[str, float]) -> Diffe
 
 
 def joined(parts: Iterable[Part]) -> Answers:
-    """The result of one subject on one form: each play counts once, an answer before a failure, then the oldest."""
+    """The result of one subject on one form: each play counts once, an answer before a failure,
+    then the oldest."""
     answers: Answers = {}
     for part in parts:
         for draw, answer in part.answers.items():
@@ -161,7 +168,7 @@ def may_be_compared(first: Form, second: Form) -> bool:
     return first == second
 
 
-# --- Requests --------------------------------------------------------------------------------------------------------
+# --- Requests -------------------------------------------------------------------------------------
 
 
 def stored(parts: Iterable[Part], subject: Subject, form: Form, *, with_copied: bool = False) -> Answers:
@@ -191,27 +198,30 @@ def doubtful(parts: Iterable[Part], subject: Subject, form: Form) -> set[Draw]:
 
 
 def _asks_the_same(first: Form, second: Form) -> bool:
-    """An item picked by hand is asked in the same words; another seed is another draw, which is asked anew."""
+    """An item picked by hand is asked in the same words; another seed is another draw, which is
+    asked anew."""
     return first._replace(picked="") == second._replace(picked="")
 
 
 def requests(answer: str) -> tuple[int, int]:
-    """The fewest and the most requests for one play without a retry: only an unreadable reply is asked about again."""
+    """The fewest and the most requests for one play without a retry: only an unreadable reply is
+    asked about again."""
     if answer == UNREADABLE:
         return 1, 2
     return 1, 1
 
 
-# --- Names -----------------------------------------------------------------------------------------------------------
+# --- Names ----------------------------------------------------------------------------------------
 
 RESERVED = ("all", "last", "sesi", "seceu", "sage", "egosocial", "socialeval", "helpdesk")
 
 
 def may_have_name(name: str, part: Part, holders: Iterable[Part], models: int) -> bool:
-    """Whether a command may call its subject by this name; `holders` are the parts of whoever has it now.
+    """Whether a command may call its subject by this name; `holders` are the parts of whoever has
+    it now.
 
-    A name means one subject. One whose weights are unknown may use its name for another test; the same test again
-    would join replies of perhaps different weights.
+    A name means one subject. One whose weights are unknown may use its name for another test;
+    the same test again would join replies of perhaps different weights.
     """
     if name in RESERVED or models > 1:
         return False
@@ -223,13 +233,15 @@ def may_have_name(name: str, part: Part, holders: Iterable[Part], models: int) -
     return True
 
 
-# --- Exit codes ------------------------------------------------------------------------------------------------------
+# --- Exit codes -----------------------------------------------------------------------------------
 
 
 def exit_code(parts: Iterable[Part], is_stopped: bool = False) -> int:
-    """What `run` and `resume` end with, if nothing was refused: 3 is unfinished, 4 is some items failed.
+    """What `run` and `resume` end with, if nothing was refused: 3 is unfinished, 4 is some items
+    failed.
 
-    A cap, or a server that answers nothing any more, stops a command; what failed is then unfinished too.
+    A cap, or a server that answers nothing any more, stops a command; what failed is then
+    unfinished too.
     """
     parts = list(parts)
     if is_stopped and not all(part.is_complete for part in parts):

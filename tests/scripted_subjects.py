@@ -1,7 +1,8 @@
 """Subjects whose every answer is known: models on a real loopback server, and functions.
 
-Each of three models knows some items and not others, by a digest of its name, its *mind* and the item. The subject
-finds out from the text of a request which item it is. A *mood* of the server spoils every third item.
+Each of three models knows some items and not others, by a digest of its name, its *mind* and
+the item. The subject finds out from the text of a request which item it is. A *mood* of the
+server spoils every third item.
 """
 
 import hashlib
@@ -146,7 +147,8 @@ class Subjects(OpenAIServer):
         """Another number is other weights, of models without a revision only."""
         self.served_name = ""
         self.simulator_mood = "fails"
-        """Of the model `simulator`, which plays the person of SAGE: it `fails` or talks `nonsense`."""
+        """Of the model `simulator`, which plays the person of SAGE: it `fails` or talks
+        `nonsense`."""
         self.asked: list[Asked] = []
         self.before_answer: Callable[[int], None] | None = None
         """Called with the number of each request since it was set."""

@@ -1,4 +1,5 @@
-"""Random commands against the oracle: a few in the suite, more with `-m slow`, by the hour with `tests/machine.py`."""
+"""Random commands against the oracle: a few in the suite, more with `-m slow`, by the hour with
+`tests/machine.py`."""
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -87,7 +88,8 @@ def test_fixed_sequences_keep_every_promise():
 
 
 def test_the_machine_sees_a_fault(monkeypatch):
-    """An oracle that scores wrongly is contradicted, and the fault is shrunk to the one command that shows it."""
+    """An oracle that scores wrongly is contradicted, and the fault is shrunk to the one command
+    that shows it."""
     monkeypatch.setattr(oracle, "points", lambda test, key, answer: float(answer == WRONG))
     steps = [
         ("compare", {"store": "a", "first": "ann", "second": "bob"}),

@@ -1,6 +1,8 @@
-"""What random commands found, and what the package does not do yet of its design, as strict expected failures.
+"""What random commands found, and what the package does not do yet of its design, as strict
+expected failures.
 
-Each test is the fewest commands that show a fault. `tests/machine.py` goes around those that its `KNOWN` names.
+Each test is the fewest commands that show a fault. `tests/machine.py` goes around those that
+its `KNOWN` names.
 """
 
 import pytest
@@ -71,7 +73,8 @@ def test_runs_shows_the_same_scores_without_summaries(world):
 
 @fails("a run is a command")
 def test_two_commands_are_two_runs(world):
-    """A command for one model, and another for two: the second is a run of its own, with parts of its own."""
+    """A command for one model, and another for two: the second is a run of its own, with parts of
+    its own."""
     world.play("run_item", store="a", models="ann#1", place=0, name="")
     world.play("run_item", store="a", models="ann#1 eve#1", place=0, name="")
 
@@ -128,7 +131,8 @@ def test_a_pilot_and_a_full_run_are_one_result(world):
 
 @fails("results and facts")
 def test_a_pair_is_compared_on_all_items_that_both_have(world):
-    """The comparison was decided after 30 of 40 items; the other ten were played meanwhile, and paid for."""
+    """The comparison was decided after 30 of 40 items; the other ten were played meanwhile, and
+    paid for."""
     run(world, "ann#1", "--limit", 40, "--name", "ann")
     done = run(world, "eve#1", "--limit", 40, "--against", "ann")
     assert len(world.plays("a", done.value[0]["run"])) == 40
@@ -138,7 +142,8 @@ def test_a_pair_is_compared_on_all_items_that_both_have(world):
 
 @fails("forms and subjects")
 def test_replies_of_another_served_model_are_another_subject(world):
-    """From the fourth request on, the provider answers with another model: its answers are not ann's."""
+    """From the fourth request on, the provider answers with another model: its answers are not
+    ann's."""
     world.server.watch(lambda number: setattr(world.server, "served_name", "other" if number > 3 else "ann"))
     done = run(world, "ann#1", "--limit", 6, "-o", "in-flight=1")
     assert done.code != 0 and done.value[0]["done"] == 3
