@@ -251,13 +251,13 @@ def test_a_stored_run_cannot_send_another_file_to_its_server(openai_server, key,
 
 
 @pytest.mark.parametrize("spec", [" python/of_others:reply", "python/of_others:reply ", "\tpython/of_others:reply"])
-@pytest.mark.parametrize("role", ["subject", "reader"])
+@pytest.mark.parametrize("role", ["subject", "judge"])
 def test_code_is_recognised_also_with_spaces_around_it(tmp_path, monkeypatch, capsys, spec, role):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "of_others.py").write_text(CODE)
     (tmp_path / "script.txt").write_text("B\n" * 9)
-    words = ["--limit", "3", "--max-requests", "1", "--quiet", "--store", "s.db"]
-    assert run_command(["run", "sesi", "--model", "scripted/script.txt", *words]) in (0, 3)
+    words = ["--max-requests", "1", "--quiet", "--store", "s.db"]
+    assert run_command(["run", "helpdesk", "--limit", "1", "--model", "scripted/script.txt", *words]) in (0, 3)
     with closing(sqlite3.connect("s.db")) as store:
         columns = "id, instrument, subject, config_hash, name, created, manifest"
         *place, packed = store.execute(f"SELECT {columns} FROM run").fetchone()

@@ -11,7 +11,6 @@ import sociometer as sm
 from servers.faults import HTML, UNKNOWN_MODEL, WRONG_KEY, Fault
 from sociometer.cli.main import run_command
 from sociometer.core.errors import NeverAnswered
-from sociometer.engine.replay import export_bundle
 
 
 @pytest.mark.parametrize("name", ["redirect", "page", "key", "model"])
@@ -34,11 +33,10 @@ def test_a_failure_that_may_pass_does_not_hold_the_others_back(openai_server, ke
 
 @pytest.mark.parametrize("name", ["last", "all", "sesi", "another"])
 def test_an_imported_run_takes_no_name_that_means_something_else(tmp_path, capsys, name):
-    run = sm.run("sesi", "baseline/random", store=tmp_path / "s.db", limit=2)
-    export_bundle(run, tmp_path / "run.sociometer")
     other = sm.run("seceu", "baseline/random", store=tmp_path / "t.db", limit=2)
     given = other.id if name == "another" else name
-    words = ["import", "run", str(tmp_path / "run.sociometer"), "--store", str(tmp_path / "t.db")]
+    (tmp_path / "scores.csv").write_text("item,subject,score\nq1,small,1\nq2,small,0\n")
+    words = ["import", "csv", str(tmp_path / "scores.csv"), "--store", str(tmp_path / "t.db")]
     assert run_command([*words, "--name", given]) == 2
     assert f"the name '{given}'" in capsys.readouterr().err
     assert len(sm.runs(store=tmp_path / "t.db")) == 1

@@ -272,10 +272,9 @@ def test_a_label_hides_no_baseline(tmp_path, capsys):
         assert f"{label} is a baseline, not a model." in capsys.readouterr().out
     assert run_command(["compare", "Claude-X", "GPT-9", "--measure", "accuracy", *path[:2]]) == 0
     assert "Claude-X: a baseline, not a model" in capsys.readouterr().out
-    file, other = str(tmp_path / "x.sociometer"), ["--store", str(tmp_path / "other.db")]
-    assert run_command(["export", "Claude-X", "--to", file, *path[:2]]) == 0
-    assert run_command(["import", "run", file, *other]) == 0
-    assert run_command(["show", "last", *other]) == 0
+    other = str(tmp_path / "other.db")
+    assert run_command(["store", "copy", path[1], other]) == 0
+    assert run_command(["show", "Claude-X", "--store", other]) == 0
     assert "Claude-X is a baseline, not a model." in capsys.readouterr().out
 
 

@@ -98,7 +98,7 @@ def test_an_episode_comes_back_with_item_outcome_score_and_transcript(store):
     ]
     store.episodes.add(run.id, "post", episode, events)
     store.flush()
-    assert list(store.episodes.walk(run.id, POST)) == [episode]
+    assert list(store.episodes.walk(run.id, POST.name, POST)) == [episode]
     told = store.episodes.transcript(run.id, "post", "a", 0)
     assert [type(event) for event in told] == [Exchange, Noted, Exchange]
     assert told[0].reply.text == "said"
@@ -220,7 +220,7 @@ def test_many_episodes_come_back_in_order_page_by_page(store, monkeypatch):
         for repeat in range(3):
             store.episodes.add(run.id, "post", Episode(letter, repeat, Reply("ok"), Score(values={}), None), [])
     store.flush()
-    found = [(episode.item.id, episode.repeat) for episode in store.episodes.walk(run.id, POST)]
+    found = [(episode.item.id, episode.repeat) for episode in store.episodes.walk(run.id, POST.name, POST)]
     assert found == [(f"i{9 - position}", repeat) for position in range(10) for repeat in range(3)]
     assert [one.item for one in store.episodes.scored(run.id, "post", page=(3, 3))] == ["i8"] * 3
 
@@ -322,7 +322,7 @@ def test_a_text_with_a_zero_in_it_is_kept(store):
     store.runs.add_item(run.id, "post", 0, letter)
     store.episodes.add(run.id, "post", Episode(letter, 0, None, None, Failure("odd", "a\0b")), [])
     store.flush()
-    (episode,) = store.episodes.walk(run.id, POST)
+    (episode,) = store.episodes.walk(run.id, POST.name, POST)
     assert episode.item.text == "de\0ar"
     assert episode.failure.message in ("a\0b", "a\ufffdb")
     assert episode.failure.kind == "odd"

@@ -2,7 +2,6 @@ import asyncio
 import gc
 
 import pytest
-from aiohttp import web
 from yarl import URL
 
 from servers import faults
@@ -12,7 +11,6 @@ from servers.openai import OpenAIServer
 from sociometer.core.conversation import Request, user
 from sociometer.core.errors import MachineryError
 from sociometer.models import http
-from sociometer.models.keys import Key
 from sociometer.models.presets import ModelOptions
 from sociometer.models.registry import resolve
 
@@ -163,45 +161,6 @@ def test_a_server_without_tls_behind_https_ends_all_attempts(openai_server):
     error = failure(Secure)
     assert (error.kind, error.fatal, error.retryable) == ("connection", True, False)
     assert "https" in str(error)
-
-
-def lines_of(*parts):
-    """The lines that an endpoint reads from a server which sends these parts."""
-
-    async def stream(request):
-        response = web.StreamResponse()
-        await response.prepare(request)
-        for part in parts:
-            await response.write(part)
-            await asyncio.sleep(0.01)
-        return response
-
-    async def read():
-        app, found = web.Application(), []
-        app.router.add_get("/files/a/content", stream)
-        runner = web.AppRunner(app, shutdown_timeout=0.1)
-        await runner.setup()
-        await web.TCPSite(runner, "127.0.0.1", 0).start()
-        endpoint = http.Endpoint(f"http://127.0.0.1:{runner.addresses[0][1]}", Key(""), 10.0, lambda key: {})
-        try:
-            await endpoint.lines("/files/a/content", found.append)
-        finally:
-            await endpoint.close()
-            await runner.cleanup()
-        return found
-
-    return asyncio.run(read())
-
-
-def test_lines_of_a_large_response_are_split_however_they_arrive():
-    assert lines_of(b"one\ntw", b"o\n\n", b" three ", b"\nfour") == [b"one", b"two", b"three", b"four"]
-
-
-def test_no_line_grows_without_end(monkeypatch):
-    monkeypatch.setattr(http, "_LARGEST_REPLY", 1 << 20)
-    assert [len(line) for line in lines_of(*[b"x" * (1 << 18), b"\n"] * 6)] == [1 << 18] * 6
-    with pytest.raises(MachineryError, match="more than 1 MB in one line"):
-        lines_of(*[b"x" * (1 << 19)] * 3)
 
 
 BODY = b'{"choices": [{"message": {"content": "B"}, "finish_reason": "stop"}]}'

@@ -72,13 +72,14 @@ def test_runs_that_cannot_be_compared_do_not_make_one_table_of_a_test():
     def judged(label, simulator, **more):
         return fake_run(label, [0, 1] * 10, roles={"subject": label, "simulator": simulator}, **more)
 
-    runs = [judged("A", "x"), judged("B", "y"), judged("C", "x", settings={"prompting": "steps"})]
-    found = task_reliability([structs.replace(judged("F", "y"), failed="FAILED (5 of 20)"), *runs])
+    free, steps = {"prompting": "free"}, {"prompting": "steps"}
+    runs = [judged("A", "x", settings=free), judged("B", "y", settings=free), judged("C", "x", settings=steps)]
+    found = task_reliability([structs.replace(judged("F", "y", settings=free), failed="FAILED (5 of 20)"), *runs])
     assert found.subjects == ("A", "C")
     assert found.notes == (
         "F: FAILED (5 of 20)",
         "B: not comparable with A, they have different models in the role simulator: y and x",
-        "settings of A and C differ in prompting: not set and steps",
+        "settings of A and C differ in prompting: free and steps",
     )
     known = Summary((Measure("accuracy", 0.5, items=20),))
     (ranked,) = rankings([structs.replace(run, summary=known) for run in runs])

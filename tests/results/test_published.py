@@ -10,7 +10,7 @@ from sociometer.cli.main import run_command
 from sociometer.instruments import cards
 
 
-@pytest.mark.parametrize("instrument", list(cards()))
+@pytest.mark.parametrize("instrument", [name for name, card in cards().items() if card.paper.title])
 def test_the_counts_of_a_ledger_file_add_up_to_the_sentence(instrument, tmp_path, capsys):
     path = tmp_path / "ledger.csv"
     assert run_command(["paper", "reproduce", instrument, "--to", str(path)]) == 0

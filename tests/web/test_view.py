@@ -1,6 +1,7 @@
 """The pages of `sociometer view`, over HTTP."""
 
 import json
+import os
 import re
 import shutil
 import sqlite3
@@ -91,8 +92,9 @@ def test_the_list_and_the_page_of_a_run_say_that_its_items_are_official(tmp_path
 
 
 def test_a_check_of_contamination_is_its_verdict_in_the_list_and_no_score(tmp_path, official_data, capsys):
+    assert os.environ["SOCIOMETER_DATA"] == str(official_data)
     path = tmp_path / "s.db"
-    model = ["--model", "baseline/random", "--official", "--data", str(official_data), "--store", str(path)]
+    model = ["--model", "baseline/random", "--official", "--store", str(path)]
     assert run_command(["seceu", "contamination", "--limit", "3", *model]) == 0
     assert run_command(["run", "seceu", "--limit", "3", "--name", "scored", *model]) == 0
     with Served(view_application(ViewedStore(path, load, cards()))) as served:
