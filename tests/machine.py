@@ -85,6 +85,7 @@ KNOWN: dict[str, str] = {
     "a_run_takes_the_name_of_a_study": "test_a_run_cannot_take_the_name_of_a_study",
     "compare_chooses_a_run": "test_compare_and_show_take_a_word_for_the_same_run",
     "served_name_is_ignored": "test_replies_of_another_served_model_are_another_subject",
+    "forms_are_mixed": "test_an_item_picked_by_hand_is_not_compared_with_a_whole_test",
     "commands_share_parts": "test_two_commands_are_two_runs",
     "plan_ignores_what_is_stored": "test_a_second_plan_says_0_where_the_weights_are_known",
     "no_table": "test_subjects_that_share_no_items_are_each_shown",
@@ -1404,6 +1405,15 @@ def rule_no_simulator(world, store, mood, limit):
             assert row["value"] is None and row["done"] == 0, row
 
 
+@contextlib.contextmanager
+def opened_study(path: Path, name: str) -> Iterator[tuple[str, str]]:
+    """The address of a study that is open, and the link on which people join it."""
+    with contextlib.closing(Store(path)) as store, contextlib.closing(StudyBook(book_path(path))) as book:
+        study = book.study(name)
+        with Served(study_application(study, store, book, load, 10_000)) as served:
+            yield served.url, f"/join/{study.secret}"
+
+
 @rule(store=STORES, name=NAMES, people=(2, 3), manner=("stays", "leaves and comes back", "careless"))
 def rule_study(world, store, name, people, manner):
     """People come, leave, come back, are careless; one withdraws. A study's name is a name."""
@@ -1417,24 +1427,22 @@ def rule_study(world, store, name, people, manner):
     world.names["people"][name] = "a study"
     path = world.stores["people"]
     secret = f"Zwiebelturm{len(world.lines)}"
-    with contextlib.closing(Store(path)) as opened, contextlib.closing(StudyBook(book_path(path))) as book:
-        study = book.study(name)
-        application = study_application(study, opened, book, load, 10_000)
-        with Served(application) as served:
-            came = []
-            link = f"/join/{study.secret}"
-            for number in range(people):
-                points = (10, 0, 0, 0) if manner == "careless" else ((4, 3, 2, 1), (1, 2, 3, 4), (2, 2, 3, 3))[number]
-                person = Person(served.url, link, points=points)
-                person.join(**{"about-0": secret if number == 0 else "30"})
-                if manner == "leaves and comes back":
-                    person.answer()
-                    code = person.code
-                    person = Person(served.url, link, points=points)
-                    person.come_back(code)
-                person.answer_all()
-                came.append(person)
-            came[0].withdraw()
+    with opened_study(path, name) as (url, link):
+        came = []
+        for number in range(people):
+            points = ((4, 3, 2, 1), (1, 2, 3, 4), (2, 2, 3, 3))[number]
+            if manner == "careless":
+                points = (10, 0, 0, 0)
+            person = Person(url, link, points=points)
+            person.join(**{"about-0": secret if number == 0 else "30"})
+            if manner == "leaves and comes back":
+                person.answer()
+                code = person.code
+                person = Person(url, link, points=points)
+                person.come_back(code)
+            person.answer_all()
+            came.append(person)
+        came[0].withdraw()
     world.lines.append(f"# {people} people took the study {name} ({manner}); the first withdrew")
     with promise(who_withdraws_is_gone):
         for file in path.parent.rglob("*"):

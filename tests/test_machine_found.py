@@ -7,8 +7,8 @@ its `KNOWN` names.
 
 import pytest
 
-from machine import Broken, World, spec_of, subject_of
-from scripted_subjects import answer_of
+from machine import Broken, Person, World, opened_study, spec_of, subject_of
+from scripted_subjects import QUESTIONS, answer_of
 
 
 @pytest.fixture
@@ -149,9 +149,136 @@ def test_replies_of_another_served_model_are_another_subject(world):
     assert done.code != 0 and done.value[0]["done"] == 3
 
 
+@fails("forms and subjects")
+def test_a_run_in_another_language_takes_no_model_out_of_a_table(world):
+    """First kind: `compare seceu` shows two models, and none once one of them has also played in Chinese."""
+    for model in ("ann#1", "eve#1"):
+        run(world, model, "--limit", 12, test="seceu")
+    assert [len(one["standings"]) for one in world.ask("a", "compare", "seceu").value["rankings"]] == [2]
+    run(world, "ann#1", "--language", "zh", test="seceu")
+    ranked = world.ask("a", "compare", "seceu")
+    assert ranked.code == 0, ranked.err
+    assert 2 in [len(one["standings"]) for one in ranked.value["rankings"]]
+
+
+@fails("forms and subjects")
+def test_a_run_with_another_seed_takes_no_item_out_of_a_table(world):
+    """First kind: the table had 12 items of both models, and has 3 after a longer run of one of them."""
+    for model in ("ann#1", "eve#1"):
+        run(world, model, "--limit", 12)
+    run(world, "ann#1", "--limit", 40, "--seed", 1)
+    (ranking,) = world.ask("a", "compare", "sesi").value["rankings"]
+    assert [one["items"] for one in ranking["standings"]] == [12, 12]
+
+
+@fails("forms and subjects")
+def test_an_item_picked_by_hand_is_not_compared_with_a_whole_test(world):
+    picked = run(world, "ann#1", "--item", "twin-004a").value[0]["run"]
+    whole = run(world, "eve#1").value[0]["run"]
+    compared = world.ask("a", "compare", picked, whole)
+    assert compared.code == 2 or compared.value["comparisons"][0]["refused"]
+
+
+@fails("forms and subjects")
+def test_a_fresh_measurement_is_another_subject_of_the_table(world):
+    for words in (("ann#1",), ("eve#1",), ("ann#1", "--fresh")):
+        run(world, *words, "--limit", 12)
+    (ranking,) = world.ask("a", "compare", "sesi").value["rankings"]
+    assert len(ranking["standings"]) == 3
+
+
+@fails("forms and subjects")
+def test_two_measurements_of_unknown_weights_are_two_subjects_of_the_table(world):
+    """Other weights answer behind the same address; the table shows only the newer ones."""
+    run(world, "ann", "--limit", 12)
+    world.server.mind = 1
+    run(world, "ann", "--limit", 12)
+    run(world, "eve", "--limit", 12)
+    (ranking,) = world.ask("a", "compare", "sesi").value["rankings"]
+    assert len(ranking["standings"]) == 3
+
+
+@fails("a run is a command")
+def test_a_cap_holds_over_the_resume_of_one_of_two_models(world):
+    """First kind: a command for two models with a cap of 4 sends 4 requests, and `resume` of one model 2 more."""
+    started = run(world, "ann#1", "--model", spec_of(world, subject_of("bob#1")), "--limit", 3, "--max-requests", 4)
+    assert (started.code, started.requests) == (3, 4)
+    resumed = world.ask("a", "resume", started.value[1]["run"], "--max-requests", 4)
+    assert (resumed.code, resumed.requests) == (3, 0)
+
+
+@fails("one number")
+def test_one_pair_has_one_interval_whoever_asks(world):
+    """First kind: the interval of a pair gets wider when a third model stands beside it."""
+    for model in ("ann", "bob", "eve"):
+        run(world, f"{model}#1", "--limit", 40, "--name", model)
+    alone = world.ask("a", "compare", "ann", "eve", "--margin", 5).value["comparisons"][0]
+    beside = world.ask("a", "compare", "ann", "bob", "eve", "--margin", 5).value["comparisons"][1]
+    intervals = [one["measures"][0]["paired"]["interval"] for one in (alone, beside)]
+    assert [(one["low"], one["high"]) for one in intervals[:1]] == [(one["low"], one["high"]) for one in intervals[1:]]
+
+
+@fails("names")
+def test_the_name_of_a_test_means_no_run(world):
+    """`sesi` is all runs of a test for `export` and `compare`; `show` takes it for the beginning of an id."""
+    run(world, "ann#1", "--limit", 2)
+    assert world.ask("a", "show", "sesi").code == 2
+
+
+@fails("a run is a command")
+def test_a_decided_run_can_be_resumed_after_its_reference_is_deleted(world):
+    """Nothing is left to do; the error is about a run that is gone, and suggests the one that was named."""
+    run(world, "ann#1", "--limit", 40, "--name", "ann")
+    decided = run(world, "eve#1", "--limit", 40, "--against", "ann").value[0]["run"]
+    assert world.ask("a", "store", "delete", "ann", "--yes").code == 0
+    resumed = world.ask("a", "resume", decided)
+    assert resumed.code == 0, resumed.err
+
+
+@fails("names")
+def test_a_run_cannot_be_renamed_to_the_name_of_a_study(world):
+    assert world.ask("a", "study", "create", "seceu", "--name", "bob", "--limit", 3).code == 0
+    played = run(world, "ann#1", "--limit", 3, test="seceu").value[0]["run"]
+    renamed = world.ask("a", "store", "rename", played, "bob")
+    assert renamed.code == 2, "bob is a study and a run"
+
+
+def make_study(world, people):
+    """The study `spring`, which some people took."""
+    created = world.ask("a", "study", "create", "seceu", "--name", "spring", "--limit", 3)
+    assert created.code == 0, created.err
+    join_study(world, people)
+
+
+def join_study(world, people):
+    with opened_study(world.stores["a"], "spring") as (url, link):
+        for number in range(people):
+            points = ((4, 3, 2, 1), (1, 2, 3, 4), (5, 0, 0, 5))[number % 3]
+            Person(url, link, points=points).join().answer_all()
+
+
+@fails("names")
+def test_rescore_takes_the_word_that_show_takes(world):
+    """`show spring` shows the people of a study; `store rescore spring` calls it an unknown run."""
+    make_study(world, people=2)
+    assert world.ask("a", "show", "spring").code == 0
+    assert world.ask("a", "store", "rescore", "spring").code == 0
+
+
+@fails("results and facts")
+def test_a_second_copy_has_everybody_who_came_since_the_first(world):
+    """First kind: the runs of the new people are copied, and count nowhere: `show spring` has another score."""
+    make_study(world, people=2)
+    for _ in range(2):
+        assert world.ask("", "store", "copy", world.stores["a"], world.stores["b"]).code == 0
+        join_study(world, people=1)
+    assert world.ask("", "store", "copy", world.stores["a"], world.stores["b"]).code == 0
+    ours, copied = (world.ask(store, "show", "spring").value for store in ("a", "b"))
+    assert len(world.rows("a")) == len(world.rows("b"))
+    assert copied["summaries"]["feelings"]["measures"] == ours["summaries"]["feelings"]["measures"]
+
+
 def test_the_scripted_models_differ(world):
     """A check of the machine: a comparison of two of its models has something to find."""
-    from machine import QUESTIONS
-
     eve, ann = ([answer_of(name, 0, question) for question in QUESTIONS] for name in ("eve", "ann"))
     assert eve.count("right") > ann.count("right") + 50
