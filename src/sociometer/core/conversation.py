@@ -50,7 +50,6 @@ class Free(Struct, frozen=True, tag="free"):
     """Free text."""
 
     key: str | None = None
-    hint: str = ""
 
 
 AnswerFormat = Choice | Allocation | Schema | Free

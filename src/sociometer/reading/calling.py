@@ -55,7 +55,7 @@ class Toolbox:
         """
         said, used = list[str](), 0
         while True:
-            reply = await self._ask(role, talk, Free(key=key(), hint="your next reply"))
+            reply = await self._ask(role, talk, Free(key=key()))
             said.append(reply.text.strip())
             if not reply.calls:
                 talk.append(spoken(structs.replace(reply, text=said[-1] or _NOTHING_SAID), talk))

@@ -106,7 +106,6 @@ class Field(Struct, frozen=True):
     low: float | None = None
     high: float | None = None
     step: str = "1"
-    hint: str = ""
     unit: str = ""
     """What the reply has after a number, such as “%”."""
     required: bool = True
@@ -130,8 +129,8 @@ def fields_of(wanted: AnswerFormat, texts: PeopleTexts | None = None) -> tuple[F
         case Schema(schema=schema):
             *others, last = (_field(name, part, texts) for name, part in schema.get("properties", {}).items())
             return (*others, structs.replace(last, kind="moves") if last.kind == "choice" else last)
-        case Free(hint=hint):
-            return (Field("answer", "", "words", hint=hint),)
+        case Free():
+            return (Field("answer", "", "words"),)
 
 
 def _field(name: str, part: Mapping[str, Any], texts: PeopleTexts) -> Field:

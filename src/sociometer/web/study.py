@@ -304,7 +304,7 @@ async def _question_page(
         share=question.turn / (question.turn + 3),
         texts=shown,
         total=f"{wanted.total:g}" if isinstance(wanted, Allocation) else "",
-        goes_on=question.turn and (any(folded) or fields[0].hint),
+        goes_on=any(folded),
         happened="" if question.turn else await request.app[SEATS].what_happened(standing.participant, shown),
         **{"given": {}, **context},
     )

@@ -66,7 +66,7 @@ def _messages(scenario: Scenario, turns: Sequence[Turn], session: Session) -> li
 
 
 async def _reply(scenario: Scenario, turns: list[Turn], session: Session) -> Turn:
-    wanted = Free(key=scenario.hidden, hint="your next reply in the conversation")
+    wanted = Free(key=scenario.hidden)
     messages = _messages(scenario, turns, session)
     reply = await session.ask("subject", messages, wanted, sampling=REPLY_SAMPLING)
     return Turn(reply.text.strip(), tokens=reply.usage.output_tokens)

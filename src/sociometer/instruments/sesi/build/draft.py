@@ -20,7 +20,7 @@ from sociometer.statistics.measures import grouped_measures
 
 REVERSED = 2
 _SAMPLING = Sampling(temperature=0, top_p=1, max_tokens=400, seed=42)
-_SENTENCE = Free(hint="one sentence")
+_SENTENCE = Free()
 _TEXT: dict[str, Any] = {"type": "string"}
 _TOLD = object_schema(closed=False, situation=_TEXT, question=_TEXT)
 _QUOTED = re.compile(r"[\"“][^\"”]*[\"”]|(?<!\w)['‘][^'’]*['’](?!\w)")
