@@ -24,7 +24,7 @@ from sociometer.core.settings import Setting
 from sociometer.core.sheets import folder_for
 from sociometer.core.task import StoppingRule
 from sociometer.engine.engine import Engine, Listener
-from sociometer.engine.run_options import CAPS_COVER, OPTIONS, RunOption, RunOptions, make_config
+from sociometer.engine.run_options import OPTIONS, RunOption, RunOptions, make_config
 from sociometer.instruments import cards, load
 from sociometer.store.place import StorePlace, default_path, parse_place, without_passwords
 from sociometer.store.records import Manifest
@@ -271,16 +271,6 @@ def dry_run_option() -> click.Option:
 def quiet_option() -> click.Option:
     """`--quiet`, for commands that show progress."""
     return option("--quiet", "Hide progress.", is_flag=True)
-
-
-def cap_options(covered: str = CAPS_COVER, *, cost: str = "", usual: str = "no limit") -> list[click.Parameter]:
-    """The hard caps on spending, what they cover and default to; `cost` is what that on money covers, if another."""
-    made = run_options(*Caps.__struct_fields__)
-    for one in made:
-        assert isinstance(one, click.Option)
-        text = (one.help or "").replace("no limit", usual)
-        one.help = text.replace(CAPS_COVER, cost if cost and one.name == "max_cost" else covered)
-    return made
 
 
 _METAVARS = {"text": "TEXT", "choice": "CHOICE", "number": "NUMBER", "whole": "N", "path": "PATH"}

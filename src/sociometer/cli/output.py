@@ -135,7 +135,7 @@ def tell(as_json: bool, value: object, *lines: str) -> None:
         print_line(line)
 
 
-def link_teller(who: str, how_to_stop: str, as_json: bool) -> Callable[[str, str], None]:
+def link_teller(how_to_stop: str, as_json: bool) -> Callable[[str, str], None]:
     """Prints both links when the page opens, and a new one for the owner each time the last was used.
 
     As JSON each pair is one line, because the server continues and its caller reads line by line.
@@ -149,7 +149,7 @@ def link_teller(who: str, how_to_stop: str, as_json: bool) -> Callable[[str, str
         elif told:
             click.echo(f"The owner's link was used. For another browser: {owner}")
         else:
-            click.echo(f"Link for {who}: {link}")
+            click.echo(f"Link for participants: {link}")
             click.echo(f"Link for you (works once): {owner}")
             print_text(how_to_stop, err=True)
         told = True

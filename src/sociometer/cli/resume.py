@@ -4,9 +4,10 @@ from typing import Any
 
 import click
 
-from sociometer.cli.options import cap_options, caps, detail_values, open_stored, quiet_option, store_option
+from sociometer.cli.options import caps, detail_values, open_stored, quiet_option, run_options, store_option
 from sociometer.cli.output import Display, TableCommand, display_options, option
 from sociometer.cli.run import exit_code, show_all
+from sociometer.core.config import Caps
 from sociometer.core.conversation import SUBJECT
 from sociometer.core.errors import UsageError
 from sociometer.core.server_fields import NAME, server_fields
@@ -42,12 +43,21 @@ def _resume(
         return exit_code([played])
 
 
+def _caps() -> list[click.Parameter]:
+    """The caps of `run`; without one, the last given holds."""
+    options = run_options(*Caps.__struct_fields__)
+    for cap in options:
+        assert isinstance(cap, click.Option)
+        cap.help = (cap.help or "").replace("no limit", "the last given")
+    return options
+
+
 command = TableCommand(
     "resume",
     callback=_resume,
     params=[
         click.Argument(["run"]),
-        *cap_options(usual="the last given"),
+        *_caps(),
         option("-o details", "Detail of requests, as in 'run'.", multiple=True, metavar="NAME=VALUE"),
         option(  # a name in the store is not enough to send a key
             "--key-variable",

@@ -29,7 +29,7 @@ from sociometer.engine.engine import Engine, PlayedRun
 from sociometer.engine.estimate import RoleEstimate, estimate, how_estimated
 from sociometer.engine.plan import ReadPlan
 from sociometer.engine.prices import entry_of
-from sociometer.engine.run_options import CAPS_COVER, with_shared_rule
+from sociometer.engine.run_options import with_shared_rule
 from sociometer.instruments import card_of, cards
 from sociometer.reporting.progress import ProgressDisplay
 from sociometer.results import summaries
@@ -172,7 +172,8 @@ def _tell_the_limits(caps: Caps) -> None:
     counts = ((caps.max_requests, "requests"), (caps.max_tokens, "tokens"))
     limits = costs + [f"{most:,} {what}" for most, what in counts if most is not None]
     if limits:
-        print_text(f"Spending limit, {CAPS_COVER}: {', '.join(limits)}.", err=True)
+        listed = ", ".join(limits)
+        print_text(f"Spending limit, counting all roles, restarts and runs of one command: {listed}.", err=True)
 
 
 def _play_all(engine: Engine, plans: list[ReadPlan], display: Display) -> int:

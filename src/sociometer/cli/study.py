@@ -274,7 +274,7 @@ def _open(
     place = Place(host, port, public_url)
     stop = "Press Ctrl-C to close the study. Answers are stored, and you can open it again."
     stop = "This is a preview: nothing is stored. Press Ctrl-C to end it." if preview else stop
-    links = link_teller("participants", who_can_open(place) + stop, as_json)
+    links = link_teller(who_can_open(place) + stop, as_json)
     path, name = _study(store, name)
     with TemporaryDirectory() as folder:
         if preview:  # the same study in a store that is deleted

@@ -119,9 +119,8 @@ class Engine:
         made = record or self.store.runs.create(plan.manifest, plan.config_hash, only=plan.reusable())
         return StoredPlan(**structs.asdict(plan), run=made, new=record is None, rule=rule)
 
-    def check_name(self, name: str, run: str = "", option: str = "", plan: ReadPlan | None = None) -> None:
+    def check_name(self, name: str, run: str = "", plan: ReadPlan | None = None) -> None:
         """Raise a UsageError if a new run, that of the `plan`, or the run with this id may not be given the name."""
-        another = f"choose another{option and f' with {option}'}."
         check_characters("a name", name)
         runs, known = self.store.runs, self.store.path.exists()
         wrong = {
@@ -133,13 +132,13 @@ class Engine:
         with contextlib.suppress(UsageError):
             wrong["is the name of an instrument"] = self._load(name[:_LONGEST_NAME]).card.name == name
         for why in (why for why, holds in wrong.items() if holds):
-            raise UsageError(f"the name '{name[:_LONGEST_NAME]}' {why}; {another}")
+            raise UsageError(f"the name '{name[:_LONGEST_NAME]}' {why}; choose another.")
         if known and (other := runs.named(name)) is not None and other.id != run:
             why, repeatable = _why_new(plan, other.manifest) if plan else ("", "")
             resume, see = other.manifest.config.resume_command(name), hint("show", name)
             look = f"continue it with '{resume}'" if self._has_more(other) else f"see it with '{see}'"
             deleted = f"delete that run with '{hint('store delete', name)}'"
-            used = f"is already used by run {other.id}{why}; {look}, {deleted}, or {another}{repeatable}"
+            used = f"is already used by run {other.id}{why}; {look}, {deleted}, or choose another.{repeatable}"
             raise UsageError(f"the name '{name}' {used}")
 
     def _rule(self, manifest: Manifest, instrument: Instrument) -> StoppingRule | None:

@@ -45,7 +45,6 @@ class RunOption(Struct, frozen=True):
     """Whether the command line takes it as a part of the model's name."""
 
 
-CAPS_COVER = "counting all roles, restarts and runs of one command"
 _KINDS: dict[str, type] = {"int": int, "float": float, "bool": bool, "dict": dict, "path": Path}
 OPTIONS = tuple(
     msgspec.convert({**facts, "name": name}, RunOption, dec_hook=lambda _, kind: _KINDS[kind])

@@ -383,15 +383,15 @@ def print_line(text: str = "") -> None:
     sys.stdout.write(harmless(text) + "\n")
 
 
-def print_text(text: str, *, err: bool = False, whole: bool = False) -> None:
-    """Plain text on standard output, or on standard error; on a terminal lines break between words, unless `whole`."""
+def print_text(text: str, *, err: bool = False) -> None:
+    """Plain text on standard output, or on standard error; on a terminal lines break between words."""
     stream = sys.stderr if err else sys.stdout
     if not stream.isatty():
         stream.write(harmless(text) + "\n")
         stream.flush()
         return
 
-    rich_console.Console(highlight=False, stderr=err).print(rich_text.Text(harmless(text)), soft_wrap=whole)
+    rich_console.Console(highlight=False, stderr=err).print(rich_text.Text(harmless(text)))
 
 
 def print_table(table: Table, *, piped: bool = True) -> str:

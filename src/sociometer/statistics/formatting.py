@@ -136,12 +136,11 @@ def bounds_text(
     return text(interval.low, interval.high)
 
 
-def _ends(interval: Interval, unit: str, digits: int | None, *, reverse: bool = False) -> list[str]:
+def _ends(interval: Interval, unit: str, digits: int | None) -> list[str]:
     """The bounds as text, without a unit; “−0.00” is below zero."""
     scale, usual = scale_and_digits(unit)
     places = decimals(unit, interval) if digits is None else digits
-    known = [end * scale for end in (interval.low, interval.high) if end is not None]
-    values = [-end for end in reversed(known)] if reverse else known
+    values = [end * scale for end in (interval.low, interval.high) if end is not None]
     texts = ((value, plain_number(value, usual if places is None else places)) for value in values)
     return [text if text.startswith("−") or value > -_NOTHING else f"−{text}" for value, text in texts]
 
@@ -157,11 +156,9 @@ def interval_text(
     return bounds_text(interval, lambda *_: bounds, too_few=few)
 
 
-def bracketed_interval(
-    interval: Interval, unit: str, digits: int | None = None, *, reverse: bool = False, cluster: str = PART
-) -> str:
-    """An interval as “[low, high]”, in points if of shares; `reverse` gives that of first minus second."""
-    bounds = f"[{', '.join(_ends(interval, unit, digits, reverse=reverse))}]"
+def bracketed_interval(interval: Interval, unit: str, digits: int | None = None, *, cluster: str = PART) -> str:
+    """An interval as “[low, high]”, in points if of shares."""
+    bounds = f"[{', '.join(_ends(interval, unit, digits))}]"
     few = f"[too few {plural(interval.scarce(cluster))}]"
     return bounds_text(interval, lambda *_: bounds, too_few=few, same=f"[{SAME_ON_EVERY_ITEM}]")
 

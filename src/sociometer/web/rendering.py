@@ -129,9 +129,9 @@ def _environment() -> Environment:
     return environment
 
 
-def load_templates(pages: str) -> None:
-    """Compiles the templates of pages before anybody asks for them: `study`."""
-    for name in _environment().list_templates(filter_func=lambda name: name.startswith(pages)):
+def load_study_templates() -> None:
+    """Compiles the templates of a study before anybody asks for them."""
+    for name in _environment().list_templates(filter_func=lambda name: name.startswith("study")):
         _environment().get_template(name)
 
 
@@ -146,9 +146,9 @@ def texts(pages: str, language: str) -> dict[str, str]:
 
 
 @functools.cache
-def languages_of(pages: str) -> dict[str, str]:
-    """The languages that have texts for these pages, and English: what each is called in the language itself."""
-    written = {ENGLISH, *(path.name.split(".")[1] for path in _TEXTS.glob(f"{pages}.*.toml"))}
+def owner_languages() -> dict[str, str]:
+    """The languages that have texts for the owner, and English: what each is called in the language itself."""
+    written = {ENGLISH, *(path.name.split(".")[1] for path in _TEXTS.glob("owner.*.toml"))}
     return {code: language.name for code, language in languages().items() if code in written}
 
 
@@ -156,7 +156,7 @@ class Words:
     """Texts of the interface and titles of cards in one language; the English text is the key."""
 
     def __init__(self, language: str) -> None:
-        self.language = language if language in languages_of("owner") else ENGLISH
+        self.language = language if language in owner_languages() else ENGLISH
         self._known = {**card_texts(language), **texts("owner", language)}
 
     def __call__(self, text: str, **values: object) -> str:
@@ -185,9 +185,9 @@ class Words:
 def words_for(request: web.Request) -> Words:
     """The texts for the sender of the request: in the chosen language, or else the one that the browser asks for."""
     chosen = request.cookies.get(COOKIE, "")
-    if chosen not in languages_of("owner"):
+    if chosen not in owner_languages():
         asked = request.headers.get("Accept-Language", "").strip().lower()
-        chosen = next((code for code in languages_of("owner") if asked.startswith(code)), ENGLISH)
+        chosen = next((code for code in owner_languages() if asked.startswith(code)), ENGLISH)
     return Words(chosen)
 
 
@@ -196,7 +196,7 @@ def owner_page(
 ) -> web.Response:
     """A page in the owner's language, or with other words."""
     words = chosen or words_for(request)
-    known = {"t": words, "language": words.language, "languages": languages_of("owner"), "back": request.path_qs}
+    known = {"t": words, "language": words.language, "languages": owner_languages(), "back": request.path_qs}
     return page(name, status=status, **known, **context)
 
 
@@ -205,8 +205,8 @@ async def set_language(request: web.Request) -> web.StreamResponse:
     """Stores the chosen language in the browser, and returns to the page where it was chosen."""
     given = await guard.form_of(request)
     language, back = given.get("language", ""), given.get("back", "/")
-    if language not in languages_of("owner"):
-        raise web.HTTPBadRequest(text=f"The languages are {', '.join(languages_of('owner'))}.")
+    if language not in owner_languages():
+        raise web.HTTPBadRequest(text=f"The languages are {', '.join(owner_languages())}.")
     # Only a path of this server: two slashes would name another host.
     inside = back.startswith("/") and not back.startswith(("//", "/\\"))
     response = see_other(back if inside else "/")

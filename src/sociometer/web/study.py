@@ -30,7 +30,7 @@ from sociometer.store.store import Store
 from sociometer.web import guard
 from sociometer.web.errors import BAD_FORM, BadForm, Full
 from sociometer.web.forms import PeopleTexts, about_fields, about_of, fields_of, pattern_of, people_texts, reply_of
-from sociometer.web.rendering import Words, load_templates, owner_page, page, see_other, texts, words_for
+from sociometer.web.rendering import Words, load_study_templates, owner_page, page, see_other, texts, words_for
 from sociometer.web.seats import Question, Seats, Standing
 from sociometer.web.serving import Place, guest_application, serve
 
@@ -519,7 +519,7 @@ def serve_study(
             app = study_application(study, opened, book, load, per_address, lab=lab, preview=preview)
 
             def prepare() -> None:
-                load_templates("study")
+                load_study_templates()
                 app[SEATS].prepare(study)
 
             serve(app, place, lambda owner: tell(f"{app[guard.ADDRESS].url}/join/{study.secret}", owner), prepare)
