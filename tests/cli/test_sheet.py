@@ -64,6 +64,17 @@ def test_the_guide_beside_a_sheet_says_how_to_fill_it_in(cli, talks, language, q
     assert ("最后这条回复" if language == "zh" else "Judge only the last reply") in guide, "the instrument's guide"
 
 
+def test_a_share_within_an_episode_is_asked_for_as_a_number(cli, tmp_path):
+    def guess(messages):
+        return '{"prediction": 50, "choice": 33}'
+
+    rounds = sm.run("egosocial", guess, tasks=["numbers"], limit=3, store=tmp_path / "s.db")
+    answers = sm.run("sesi", "baseline/random", limit=3, store=tmp_path / "s.db")
+    for run, said in ((rounds, "Write a number from 0 to 1."), (answers, "Write one of: `yes`, `no`.")):
+        assert cli("sheet", "write", run.id, "--of", "accuracy", "--to", f"{run.instrument}.csv")[0] == 0
+        assert said in Path(f"{run.instrument}.md").read_text(encoding="utf-8")
+
+
 def test_labels_are_stored_once_and_the_agreement_of_raters_is_shown(cli, talks):
     assert cli("sheet", "write", talks.id, "--of", "feelings", "--sample", "9", "--to", "q.csv")[0] == 0
     fill("q.csv", "ann.csv", direction=lambda number, row: " Up" if number else "")

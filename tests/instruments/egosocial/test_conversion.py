@@ -286,3 +286,10 @@ def test_the_agreement_of_reviewers_comes_from_filled_in_sheets(cli, server, tmp
     assert agreement["coefficient"] == "Krippendorff's alpha (nominal)"
     assert agreement["value"] == pytest.approx(alpha, abs=1e-3)
     assert not (tmp_path / "s.db.labels").exists(), "a review of items belongs to no run"
+
+
+def test_convert_needs_one_model_and_refuses_a_bad_row_before_it_sends_anything(cli, server, tmp_path):
+    assert "convert needs one model" in cli("egosocial", "convert", "items.jsonl", "--to", "out")[2]
+    written(tmp_path / "items.jsonl", ITEMS[0], row("b", answer=7))
+    code, _, err = cli("egosocial", "convert", "items.jsonl", "--model", f"vllm/owl@{server.url}#1", "--to", "out")
+    assert code == 2 and "items.jsonl" in err and "2" in err and server.received == []
