@@ -1,10 +1,10 @@
 """How a run gets a reply: small layers around each other, each with one duty.
 
-    Journaled( Retried( Throttled( Kept( Budgeted( Sent )))))
+    Journaled( Retried( Throttled( Kept( Budgeted ))))
 
 `Journaled` looks for a stored reply. `Retried` sends again what failed. `Throttled` limits the requests in flight.
-`Kept` stores a reply before it is used. `Budgeted` reserves the worst case before a request is sent and settles the
-actual usage after it. `Sent` asks the player.
+`Kept` stores a reply before it is used. `Budgeted` reserves the worst case, asks the player and settles the
+actual usage.
 """
 
 import asyncio
@@ -90,33 +90,12 @@ class StopSwitch:
             wake(reason)
 
 
-class Sent:
-    """Asks the player."""
-
-    async def answer(self, asked: PendingRequest) -> Any:
-        """The player's answer; a reply says how it was sampled and how long it took."""
-        started = time.monotonic()
-        answer = await asked.attempt()
-        if not isinstance(answer, Reply):
-            return answer
-        seconds = round(time.monotonic() - started, 3)
-        return structs.replace(answer, sampling=asked.drawn.request.sampling, seconds=seconds)
-
-
 class Budgeted:
-    """Reserves the worst case of a request before it is sent, and settles what it really used."""
+    """Reserves the worst case of a request, asks the player, and settles what the request really used."""
 
     def __init__(
-        self,
-        inside: Sent,
-        plan: Plan,
-        budget: Budget,
-        journal: Journal,
-        run: str,
-        progress: Progress,
-        switch: StopSwitch,
+        self, plan: Plan, budget: Budget, journal: Journal, run: str, progress: Progress, switch: StopSwitch
     ) -> None:
-        self._inside = inside
         self._budget = budget
         self._journal = journal
         self._run = run
@@ -134,7 +113,7 @@ class Budgeted:
         usage: Usage | None = None
         answered = left = False
         try:
-            answer = await self._inside.answer(asked)
+            answer = await _answer(asked)
             answered = True
             if isinstance(answer, Reply):
                 # Impossible numbers are not kept: the store could not hold some of them, and the reply was paid for.
@@ -171,6 +150,16 @@ class Budgeted:
         except Stopped as limit:
             self._switch.stop(limit)
             raise
+
+
+async def _answer(asked: PendingRequest) -> Any:
+    """The player's answer; a reply says how it was sampled and how long it took."""
+    started = time.monotonic()
+    answer = await asked.attempt()
+    if not isinstance(answer, Reply):
+        return answer
+    seconds = round(time.monotonic() - started, 3)
+    return structs.replace(answer, sampling=asked.drawn.request.sampling, seconds=seconds)
 
 
 class Kept:
@@ -359,7 +348,7 @@ class RunReplies:
     def __init__(self, plan: Plan, journal: Journal, run: str, budget: Budget, progress: Progress) -> None:
         config = plan.config
         self._switch = switch = StopSwitch()
-        budgeted = Budgeted(Sent(), plan, budget, journal, run, progress, switch)
+        budgeted = Budgeted(plan, budget, journal, run, progress, switch)
         throttled = Throttled(Kept(budgeted, journal, run), plan, progress, switch)
         switch.wake.append(throttled.open)
         policy = RetryPolicy() if config.retries is None else RetryPolicy(config.retries)
