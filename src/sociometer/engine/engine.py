@@ -33,7 +33,7 @@ from sociometer.engine.run_options import model_spec
 from sociometer.engine.runner import Ending, Runner
 from sociometer.models.keys import KeyPolicy
 from sociometer.models.python import Function, PythonPlayer
-from sociometer.store.past import present_settings
+from sociometer.store.past import present_settings, same_prompts
 from sociometer.store.records import Manifest, RunRecord, RunStatus
 from sociometer.store.runs import RunSearch
 from sociometer.store.store import Store
@@ -413,7 +413,10 @@ def _refuse_changes(record: RunRecord, plan: ReadPlan) -> None:
     """Raise a UsageError if prompts, data or models have changed since the run was started."""
     now, then = plan.manifest, record.manifest
     before, after = ({role: one.identity for role, one in manifest.roles.items()} for manifest in (then, now))
-    changed = {"prompts": then.prompts_digest != now.prompts_digest, "data files": then.data_files != now.data_files}
+    changed = {
+        "prompts": not same_prompts(then.prompts_digest, now.prompts_digest),
+        "data files": then.data_files != now.data_files,
+    }
     changed |= {f"model in the role '{role}'": before.get(role) != after.get(role) for role in {**before, **after}}
     for what in (what for what, differs in changed.items() if differs):
         raise UsageError(

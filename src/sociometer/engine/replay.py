@@ -44,7 +44,7 @@ from sociometer.store.bundle import (
     read_bundle,
     write_bundle,
 )
-from sociometer.store.past import present_settings
+from sociometer.store.past import present_settings, same_prompts
 from sociometer.store.records import Manifest, RunStatus
 from sociometer.store.store import Store
 from sociometer.store.stored_run import StoredRun
@@ -354,7 +354,7 @@ class _Replay:
         then, now = self._manifest, self._plan.described()
         if then.whose_items == "own":
             raise UsageError("the run used items of somebody's own (--data), which are not in the file.")
-        if then.prompts_digest != now.prompts_digest:
+        if not same_prompts(then.prompts_digest, now.prompts_digest):
             raise UsageError(
                 "the run used other prompts than this version of the instrument, which are not in the file; if they are"
                 " not somebody's own, check it with the version that made it."
@@ -478,7 +478,11 @@ class _Replay:
                     group = ", ".join(mine.group.values())
                     name = f"{task}/{mine.name}" + (f" ({group})" if group else "")
                     raise Difference(self._path, f"the summary differs: {name}: {_change(mine, theirs)}.")
-            if not _same(made if given.tables else structs.replace(made, tables=()), given):
+            if not given.tables:
+                made = structs.replace(made, tables=())
+            if self._manifest.sociometer_version != __version__:  # which may say the same in other words
+                made = structs.replace(made, notes=given.notes)
+            if not _same(made, given):
                 raise Difference(self._path, f"the summary of {task} differs in its tables, notes or series.")
 
 

@@ -14,6 +14,7 @@ from sociometer.results.comparison import failed_extremes, shared_differences
 from sociometer.statistics.formatting import margin_text, scale_and_digits
 from sociometer.statistics.item_values import RunItems, read_items, shared_items
 from sociometer.statistics.sequential import blocks, drift, look, widening
+from sociometer.store.past import present_settings, same_prompts
 from sociometer.store.records import Manifest, RunStatus
 from sociometer.store.stored_run import StoredRun
 
@@ -44,7 +45,9 @@ def _rule_measure(instrument: Instrument, task: str) -> MeasureCard:
 
 def _refuse_others(new: Manifest, reference: StoredRun) -> None:
     """Raise a UsageError if a new run cannot be compared with the reference item by item, to the end."""
-    old = reference.manifest
+    card = reference.definition.card
+    old = structs.replace(reference.manifest, config=present_settings(reference.manifest.config, card))
+    new = structs.replace(new, config=present_settings(new.config, card))
     tasks = new.config.tasks
     if (name := new.config.instrument) != reference.instrument:
         raise UsageError(f"--against {reference.reference} is a run of {reference.instrument}; give a run of {name}.")
@@ -54,7 +57,7 @@ def _refuse_others(new: Manifest, reference: StoredRun) -> None:
         ("seed", old.config.seed, new.config.seed),
         ("items", [_drawn(reference, task, new) for task in tasks], [new.items_digests.get(task) for task in tasks]),
         ("settings", {**old.config.settings, **old.config.ways}, {**new.config.settings, **new.config.ways}),
-        ("prompts", old.prompts_digest, new.prompts_digest),
+        ("prompts", True, same_prompts(old.prompts_digest, new.prompts_digest)),
         ("other roles", old.other_roles, new.other_roles),
     ):
         if before != now:
