@@ -40,6 +40,8 @@ _ELSEWHERE = {
 def __getattr__(name: str) -> object:
     """Imports a name on first use, so that commands start fast."""
     if name not in __all__:
+        if instead := import_module("sociometer.core.gone").taken_away("function", name):
+            raise AttributeError(f"module 'sociometer' has no attribute '{name}': {instead}")
         raise AttributeError(f"module 'sociometer' has no attribute '{name}'; it has: {', '.join(__all__)}")
     return getattr(import_module(f"sociometer.{_ELSEWHERE.get(name, 'api')}"), name)
 

@@ -25,6 +25,7 @@ from sociometer.cli.output import Display, Group, TableCommand, display_options,
 from sociometer.core.card import Card, CommandCard
 from sociometer.core.config import Caps
 from sociometer.core.errors import ExitCode, UsageError, hint, unknown
+from sociometer.core.gone import taken_away
 from sociometer.core.instrument import Result
 from sociometer.core.settings import Setting, Settings, is_paper
 from sociometer.engine.command_context import EngineContext
@@ -71,7 +72,7 @@ class _Instrument(Group):
                 return instrument_command(self._card, command)
         known = self.list_commands(ctx)
         others = [name for name, card in cards().items() if any(one.verb == cmd_name for one in card.command)]
-        if others:
+        if others and not taken_away(f"{self.name} command", cmd_name):
             own = f"{self.name} has: {', '.join(known) or 'none'}"
             raise UsageError(f"{self.name} has no command '{cmd_name}', only {' and '.join(others)}; {own}.")
         raise unknown(f"{self.name} command", cmd_name, known, f"{self.epilog}")

@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from sociometer.core.errors import ExitCode, SociometerError, UsageError, unknown
+from sociometer.core.gone import taken_away
 from sociometer.core.hints import called, hint
 from sociometer.core.version import __version__
 
@@ -167,6 +168,8 @@ def _click_message(error: click.ClickException) -> str:
         return said
     if isinstance(error, click.NoSuchOption) and context.parent is None:
         said = f"{said.partition('. ')[0]} before a command; write it after the command"
+    elif isinstance(error, click.NoSuchOption) and (instead := taken_away("option", error.option_name)):
+        said = f"{said.partition('. ')[0]}: {instead.removesuffix('.')}"
     elif isinstance(error, click.NoSuchOption):
         from sociometer.cli.options import meant_option  # here, since --version and --help do not need it
 

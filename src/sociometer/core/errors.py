@@ -24,6 +24,7 @@ from difflib import get_close_matches
 from enum import IntEnum, StrEnum
 from pathlib import Path
 
+from sociometer.core.gone import taken_away
 from sociometer.core.hints import hint as hint  # the next step of a message
 from sociometer.core.hints import install as install
 from sociometer.core.words import first_of, visible
@@ -245,6 +246,8 @@ _MOST_NAMES = 24
 
 def unknown(what: str, given: str, allowed: Iterable[str], next_step: str = "", written: str = "{}") -> NotFound:
     """The error for an unknown name, with the most similar known name as it is typed, or the first that contains it."""
+    if instead := taken_away(what, given):
+        return NotFound(f"unknown {what} '{given}': {instead}")
     names = sorted(allowed)
     near = [name for name in names if name.lower() == given.lower()] or get_close_matches(given, names, n=1)
     near = near or [name for name in names if len(given) > 3 and given in name]
