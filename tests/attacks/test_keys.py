@@ -19,6 +19,16 @@ PLAIN_KEY = "correct-horse-battery"
 """A key that looks like none: only who knows it can find it."""
 
 
+def test_a_key_that_looks_like_none_is_not_stored_with_an_error(tmp_path, monkeypatch, openai_server, capsys):
+    monkeypatch.setenv("OPENAI_API_KEY", PLAIN_KEY)
+    openai_server.fault_of = lambda number: Fault(400, f"no model for {PLAIN_KEY}") if number else None
+    where = ["--model", f"openai/m@{openai_server.url}", "--limit", "4", "--store", str(tmp_path / "s.db")]
+    assert run_command(["run", "sesi", *where, "-o", "retries=0"]) == 4
+    printed = "".join(capsys.readouterr())
+    assert "no model for" in printed and PLAIN_KEY not in printed
+    assert_nowhere(tmp_path, PLAIN_KEY)
+
+
 aiohttp = pytest.importorskip("aiohttp")
 pytest.importorskip("inspect_ai", reason="the extra 'inspect' is not installed")
 

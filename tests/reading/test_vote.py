@@ -33,10 +33,6 @@ class Desk:
         self.asked: list[tuple[str, str, Choice, Sampling | None]] = []
         self.notes: list[dict[str, Any]] = []
         self.second_question = False
-        self.answer = "reply"
-
-    def has_role(self, role: str) -> bool:
-        return False
 
     async def ask(
         self, role: str, messages: Sequence[Message], choice: Choice, *, sampling: Sampling | None = None, view: None

@@ -121,3 +121,59 @@ def test_the_points_that_are_left_are_counted_and_a_wrong_sum_is_said(browser, t
         assert "must add up to 10" in browser.find_element(By.CSS_SELECTOR, "[role=alert]").text
         fields = browser.find_elements(By.CSS_SELECTOR, "[type=number]")
         assert [field.get_attribute("value") for field in fields] == ["2"] * 4
+
+
+@pytest.mark.parametrize("options", [["sesi", "seceu"], ["egosocial", "--task", "blackjack"]])
+def test_a_study_is_taken_with_the_keyboard_alone(browser, tmp_path, options):
+    from selenium.webdriver.common.action_chains import ActionChains
+    from selenium.webdriver.common.keys import Keys
+
+    def press(*keys):
+        ActionChains(browser).send_keys(*keys).perform()
+
+    def go_to(selector):
+        """Presses Tab until an element has the focus that the selector matches."""
+        for _ in range(60):
+            if browser.execute_script("return document.activeElement.matches(arguments[0])", selector):
+                return
+            press(Keys.TAB)
+        raise AssertionError(f"Tab does not reach {selector}")
+
+    def press_and_wait(key):
+        page = browser.find_element(By.TAG_NAME, "html")
+        press(key)
+        WebDriverWait(browser, 30).until(lambda b: b.find_element(By.TAG_NAME, "html") != page)
+        WebDriverWait(browser, 30).until(lambda b: b.find_elements(By.CSS_SELECTOR, "form, .narrow > h1"))
+
+    def answer():
+        points = cycle("4321")
+        radios = set()
+        for field in browser.find_elements(By.CSS_SELECTOR, ".answer :is(input:not([type=hidden]), textarea)"):
+            name, kind = field.get_attribute("name"), field.get_attribute("type")
+            if kind == "radio":
+                radios.add(name)
+                continue
+            go_to(f"[name='{name}']")
+            press((field.get_attribute("min") or "17") if len(options) > 2 else next(points))
+        for name in radios:
+            go_to(f"[name='{name}']")
+            press(Keys.SPACE)
+        go_to(".answer button:not([disabled])")
+        press_and_wait(Keys.ENTER)
+
+    with OpenStudy(tmp_path / "s.db", *options, "--limit", "1") as opened:
+        browser.delete_all_cookies()
+        look(browser, 1300, "light")
+        browser.get(opened.served.url + opened.link)
+        go_to("[name=agree]")
+        press(Keys.SPACE)
+        go_to("form button")
+        press_and_wait(Keys.ENTER)
+        go_to("a.button")
+        press_and_wait(Keys.ENTER)
+        for _ in range(40):
+            if urlsplit(browser.current_url).path == "/end":
+                break
+            answer()
+        assert urlsplit(browser.current_url).path == "/end"
+        assert all(run.status == "finished" and not run.failures() for run in sm.runs(store=opened.path))
