@@ -205,6 +205,16 @@ def test_a_run_that_a_rule_ended_is_repeated_without_anything_to_play(store, com
     assert command(store, "resume", "until-decided", "--quiet")[0] == 0
 
 
+def test_the_list_of_runs_offers_to_continue_only_what_can_be_continued(store, command):
+    said = " ".join("".join(command(store, "runs")[1:]).split())
+    assert "deeds-stopped ended early" in said and "probability-stopped ended early" in said
+    assert "sociometer resume" not in said
+    for name in {*STOPPED} - {"sesi-stopped"}:
+        command(store, "store", "delete", name, "--yes")
+    said = " ".join("".join(command(store, "runs")[1:]).split())
+    assert "sesi-stopped ended early" in said and "sociometer resume sesi-stopped" in said
+
+
 def test_a_run_of_a_command_that_is_gone_is_not_said_to_continue_by_it(store, command):
     code, _, err = command(store, "resume", EXPECTED["candour"]["run"])
     said = " ".join(err.split())

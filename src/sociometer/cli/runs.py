@@ -12,6 +12,7 @@ from sociometer.cli.output import SCREEN, Display, TableCommand, display_options
 from sociometer.core.errors import SociometerError, hint
 from sociometer.core.measure import Interval, Measure, Table
 from sociometer.core.task import TASK
+from sociometer.core.version import __version__
 from sociometer.instruments import cards, load
 from sociometer.reporting.progress import cost_in_words
 from sociometer.results.summaries import other_options
@@ -70,6 +71,8 @@ def show_runs(store: StorePlace | None, display: Display) -> None:
 
 def _next_step(row: "_Row") -> str:
     """What to type to continue a run that reached a cap or was killed; other reasons say what to do."""
+    if row.is_past:
+        return ""
     broken = row.record.status is RunStatus.PLAYING or row.why.startswith(("interrupted", "ended by an", "left after"))
     again = row.record.resume_command(row.why) if broken or "--max-" in row.why else ""
     return f" To continue it: {again}" if again and not row.record.manifest.given_items else ""
@@ -93,6 +96,8 @@ class _Row(Struct, frozen=True):
     state: str
     totals: Totals
     why: str
+    is_past: bool
+    """Whether it did not end and this version cannot continue it."""
     measure: Measure | None = None
     score: str = ""
 
@@ -127,10 +132,21 @@ def _rows(path: StorePlace, most: int | None) -> list[_Row]:
                 state_of(opened, one),
                 opened.totals(one),
                 why_ended(opened, one),
+                _is_past(opened, one),
                 *(_score(opened, one) if place >= first else ()),
             )
             for place, one in enumerate(records)
         ]
+
+
+def _is_past(store: Store, record: RunRecord) -> bool:
+    """Whether an unfinished run has numbers that this version can only show."""
+    if record.status is RunStatus.FINISHED or record.manifest.sociometer_version == __version__:
+        return False
+    try:
+        return bool(StoredRun(store, record, load(record.instrument, record.manifest.card)).past)
+    except SociometerError:  # its instrument is not installed
+        return False
 
 
 def _score(store: Store, record: RunRecord) -> tuple[Measure | None, str]:
