@@ -286,6 +286,23 @@ def test_every_page_of_view_opens(kept):
                 assert item.status == 200, (name, item.text[-2000:])
 
 
+def test_view_shows_the_people_of_every_study(kept):
+    app = view_application(ViewedStore(kept, load, cards()))
+    with Served(app) as served:
+        client = Client(served.url, f"{served.address.cookie}={app[OWNERS].open(OWNER, 'x')}")
+        for name in PEOPLE:
+            study, _, participant = name.partition(".")
+            page = client.get(f"/study/{study}/")
+            assert page.status == 200 and participant in page.text, page.text
+
+
+def test_what_people_said_to_a_model_is_exported(kept, command, tmp_path):
+    assert command(kept, "study", "export", "talks", "--to", tmp_path / "talks")[0] == 0
+    _, first, second = (tmp_path / "talks" / "people.csv").read_text(encoding="utf-8").splitlines()
+    assert "65.0" in first and "65.0" in second
+    assert "My neighbour's dog barks all night" in (tmp_path / "talks" / "sage_talk.csv").read_text(encoding="utf-8")
+
+
 def test_python_says_why_a_number_is_only_shown(kept):
     for name in past_of(kept):
         stored = sm.get_run(name, store=kept)

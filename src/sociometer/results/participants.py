@@ -61,6 +61,13 @@ class PeopleResult(Struct, frozen=True):
 
 def results_of(run: StoredRun, task: str) -> dict[str, Result]:
     """The primary score of a person, and their score on a norm, such as an EQ, by measure."""
+    if task in run.past:
+        kept = {one.name: one.value for one in run.kept_summary(task).measures if not one.group}
+        return {
+            card.name: Result(card, kept[card.name], {})
+            for card in run.definition.card.measures_of(task)
+            if card.primary and card.name in kept
+        }
     found = {one.name: one.value for one in run.made_summary(task).measures if not one.group}
     view = run.definition.task(task).headline(run.view(task))
     return {

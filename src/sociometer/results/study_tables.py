@@ -148,7 +148,7 @@ def _study_rows(
         run = StoredRun(store, record, load(record.instrument))
         times = grouped(((timing.task, timing.item), timing) for timing in taking.timings.get(one.id, []))
         places = {place: number for number, place in enumerate(times, 1)}
-        for task in run.tasks:
+        for task in run.all_tasks:
             name = f"{run.instrument}_{task}"
             results = results_of(run, task)
             for measure in run.definition.card.measures_of(task):
