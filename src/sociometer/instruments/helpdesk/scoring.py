@@ -1,6 +1,5 @@
 """What was done, from the final state and the calls; what was said, from a reader; and where they part."""
 
-from collections.abc import Sequence
 from statistics import fmean
 
 from sociometer.core.measure import Measure, Summary
@@ -53,14 +52,13 @@ def summarise(run: Run) -> Summary:
     measures += _all_right(run)
     measures += grouped_measures(run, "bad-calls", binary=False)
     measures += grouped_measures(run, "ended")
-    people = sorted({outcome.person for _, outcome, _ in run.scored()})
-    return Summary(tuple(measures), notes=tuple(_notes(run, people)), series={"people": people})
+    return Summary(tuple(measures), notes=tuple(_notes(run)))
 
 
-def _notes(run: Run, people: Sequence[str]) -> list[str]:
+def _notes(run: Run) -> list[str]:
     told = "told in words, answered in JSON" if run.settings.get("tools") == "told" else "called"
     notes = [f"tools: {told}. What was done is read from the final state and the calls; no model judges it."]
-    if any(name.startswith("helpdesk/") for name in people):
+    if any(outcome.person.startswith("helpdesk/") for _, outcome, _ in run.scored()):
         notes.append("The person was a script of ours that presses by rule, not a model.")
     return notes
 

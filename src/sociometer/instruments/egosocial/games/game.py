@@ -6,7 +6,6 @@ outcome, `scoring.py` the score and the summary.
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from statistics import fmean
 from typing import Any, Protocol, TypeVar
 
 from msgspec import Struct
@@ -19,7 +18,7 @@ from sociometer.core.source import Source
 from sociometer.core.task import ItemT, OutcomeT, RunView, Score, Task
 from sociometer.instruments import card_of
 from sociometer.instruments._tables import Tables
-from sociometer.statistics.measures import Observation, grouped_measures, mean_measure
+from sociometer.statistics.measures import grouped_measures
 
 NOTES: dict[str, str] = read_texts(Path(__file__).parents[1] / "notes.toml")
 TABLES = Tables(Path(__file__).with_name("tables.toml"))
@@ -69,24 +68,3 @@ def card_measures(
         if card.value:
             binary = False if card.unit == "number" or card.value in not_shares else None
             yield card, grouped_measures(run, card.value, card.name, by=[facet], binary=binary)
-
-
-def reached(run: RunView[Any, Any], floor: float) -> Measure:
-    """Right answers beyond a floor, as a share of those that the ideal observer expects beyond it in the same matches.
-
-    The interval is that of a ratio of two means: each match counts by how far it is from the ratio (delta method).
-    """
-    rows = []
-    for item, _, score in run.scored():
-        values = score.values
-        if "ceiling" in values:
-            rows.append((item, values["right"] - floor, values["ceiling"] - floor))
-    reachable = fmean(row[2] for row in rows) if rows else 0.0
-    if reachable <= 0:
-        return Measure("reached", None, note="nothing could be reached beyond the floor")
-    share = fmean(row[1] for row in rows) / reachable
-    members = [
-        Observation(item.id, item.cluster or item.id, share + (got - share * most) / reachable, {})
-        for item, got, most in rows
-    ]
-    return mean_measure("reached", members, binary=False)

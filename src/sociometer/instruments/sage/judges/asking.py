@@ -1,6 +1,5 @@
 """Asks a judge about a dialogue, all of it quoted."""
 
-from collections.abc import Callable
 from typing import Any
 
 from sociometer.core.conversation import Sampling, Schema, user
@@ -27,14 +26,20 @@ async def ask_judge(
     language: str,
     *,
     sampling: Sampling = SAMPLING,
-    lacks: Callable[[ReplyT], str] = lambda value: "",
     partial: bool = False,
 ) -> ReplyT:
     """The judge's answer; an answer that stays unreadable is an error, never a guess."""
     value, _ = await ask_json(
-        session, "judge", [user(prompt)], Schema(schema, task), kind, language, sampling=sampling, problem=lacks,
-        partial=partial, task=task,
-    )  # fmt: skip
+        session,
+        "judge",
+        [user(prompt)],
+        Schema(schema, task),
+        kind,
+        language,
+        sampling=sampling,
+        partial=partial,
+        task=task,
+    )
     return value
 
 

@@ -5,15 +5,17 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
+from statistics import fmean
 
 import numpy as np
 
 from sociometer.core.measure import Cell, Measure, Summary, Table
 from sociometer.core.reply_kind import count_replies
 from sociometer.core.task import RunView, Score
-from sociometer.instruments.egosocial.games.game import NOTES, TABLES, card_measures, reached
+from sociometer.instruments.egosocial.games.game import NOTES, TABLES, card_measures
 from sociometer.instruments.egosocial.games.holdem import match, net
 from sociometer.instruments.egosocial.games.holdem.rules import CODES
+from sociometer.statistics.measures import Observation, mean_measure
 
 
 def posterior(hands: Sequence[match.PlayedHand], weights: Path = net.WEIGHTS) -> dict[str, float]:
@@ -92,7 +94,7 @@ def summarise(run: RunView[match.Match, match.MatchOutcome]) -> Summary:
     for card, found in card_measures(run, "holdem", "style"):
         measures += [one for one in found if one.items or card.name == "accuracy"]
     if any(one.name == "ceiling" for one in measures):
-        measures.append(reached(run, 1 / len(net.STYLES)))
+        measures.append(_reached(run))
     episodes = [(item, outcome) for item, outcome, _ in run.scored()]
     notes = [NOTES["observers"]]
     empty = [item.official for item, _, score in run.scored() if score.values.get("no_information")]
@@ -100,6 +102,28 @@ def summarise(run: RunView[match.Match, match.MatchOutcome]) -> Summary:
         counted = "are part of the accuracy, as in the paper" if all(empty) else "are left out of the accuracy"
         notes.append(NOTES["never-acted"].format(matches=len(empty), counted=counted))
     return Summary(measures=tuple(measures), tables=(_answers(episodes),), notes=tuple(notes))
+
+
+def _reached(run: RunView[match.Match, match.MatchOutcome]) -> Measure:
+    """Right answers beyond guessing, as a share of those that the ideal observer expects beyond it in the same matches.
+
+    The interval is that of a ratio of two means: each match counts by how far it is from the ratio (delta method).
+    """
+    floor = 1 / len(net.STYLES)
+    rows = []
+    for item, _, score in run.scored():
+        values = score.values
+        if "ceiling" in values:
+            rows.append((item, values["right"] - floor, values["ceiling"] - floor))
+    reachable = fmean(row[2] for row in rows) if rows else 0.0
+    if reachable <= 0:
+        return Measure("reached", None, note="nothing could be reached beyond the floor")
+    share = fmean(row[1] for row in rows) / reachable
+    members = [
+        Observation(item.id, item.cluster or item.id, share + (got - share * most) / reachable, {})
+        for item, got, most in rows
+    ]
+    return mean_measure("reached", members, binary=False)
 
 
 def _answers(episodes: Iterable[tuple[match.Match, match.MatchOutcome]]) -> Table:

@@ -64,7 +64,7 @@ def format_number(number: float) -> str:
     return f"{number:.2f}".rstrip("0").rstrip(".")
 
 
-def is_right(prediction: float | None, actual: float, tolerance: float = TOLERANCE) -> bool:
+def is_right(prediction: float | None, actual: float) -> bool:
     """Return whether a prediction hits a number; an absent one never does.
 
     A prediction halfway between two whole numbers names neither of them: it would hit both.
@@ -72,4 +72,4 @@ def is_right(prediction: float | None, actual: float, tolerance: float = TOLERAN
     if prediction is None:
         return False
     away = abs(prediction - actual)
-    return away < tolerance if actual == int(actual) else away <= tolerance
+    return away < TOLERANCE if actual == int(actual) else away <= TOLERANCE
