@@ -286,6 +286,20 @@ def test_every_page_of_view_opens(kept):
                 assert item.status == 200, (name, item.text[-2000:])
 
 
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        ("sheet write deeds --to rows.csv", "the task 'deeds' of run deeds has no primary measure; name a measure"),
+        ("sesi analyse blind --role judge=baseline/random", "run blind contains only numbers of an earlier version;"),
+        ("egosocial grade told", "run told played only tasks of an earlier version, but not blackjack"),
+        ("sage passport --role simulator=baseline/random --people talks", "study talks has no imported talks"),
+    ],
+)
+def test_a_command_that_needs_more_than_stored_numbers_says_so(words, why, store, command):
+    code, _, err = command(store, *words.split())
+    assert code == 2 and why in " ".join(err.split())
+
+
 def test_view_shows_the_people_of_every_study(kept):
     app = view_application(ViewedStore(kept, load, cards()))
     with Served(app) as served:

@@ -75,7 +75,8 @@ def _draw(runs: Sequence[StoredRun], of: str, task: str, sample: int | None, see
         if of:
             raise unknown("sheet of several runs", of, sheets)
         raise UsageError(f"a sheet of several runs needs --of: {', '.join(sheets) or 'none'}.")
-    return draw_measure(runs[0], task or runs[0].tasks[0], of, sample, seed, language)
+    first = (*runs[0].tasks, *runs[0].all_tasks)[0]  # of a run of 0.3 that is only shown, one of those: an error
+    return draw_measure(runs[0], task or first, of, sample, seed, language)
 
 
 def _require(engine: Engine, runs: Sequence[StoredRun]) -> None:

@@ -66,7 +66,9 @@ def draw_measure(
 ) -> Drawn:
     """A random sample of the episodes of a run, to be rated on a measure."""
     primary = [one.name for one in run.definition.card.measures_of(task) if one.value and one.primary]
-    card = measure_of(run, task, measure or next(iter(primary), ""))
+    if not measure and not primary:
+        raise UsageError(f"the task '{task}' of run {run.reference} has no primary measure; name a measure with --of.")
+    card = measure_of(run, task, measure or primary[0])
     measured = Measured(run.id, task, card.name, card.value)
     judged = judged_episodes(run, measured, {})
     if not judged:

@@ -99,8 +99,9 @@ def beliefs(runs: Sequence[Run], count: int | None, seed: int) -> list[SheetRow]
 
 def _blackjack(run: Run) -> RunView[Hand, HandOutcome]:
     if "blackjack" not in run.tasks:
+        played = ", ".join(run.tasks) or "only tasks of an earlier version"
         raise UsageError(
-            f"run {run.reference} played {', '.join(run.tasks)} but not blackjack, so there is nothing to grade. "
+            f"run {run.reference} played {played}, but not blackjack, so there is nothing to grade. "
             f"Play it with: {hint('run egosocial --task blackjack --model MODEL')}"
         )
     return run.view("blackjack")

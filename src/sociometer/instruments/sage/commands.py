@@ -215,7 +215,7 @@ def _people_of(context: CommandContext, study: str) -> tuple[dict[str, str], lis
     runs = [context.run(run) for run, one in known.items() if not one.excluded]
     if any("talk" not in run.tasks for run in runs):
         made = hint("sage import --people FILE")
-        raise UsageError(f"the people of study {study} did not talk with a model; give one that '{made}' made.")
+        raise UsageError(f"study {study} has no imported talks of people with a model; give one that '{made}' made.")
     return {run.id: known[run.id].id for run in runs}, [run.view("talk") for run in runs]
 
 

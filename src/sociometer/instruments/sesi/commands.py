@@ -143,10 +143,10 @@ def analyse(context: CommandContext, options: Settings) -> Result:
 def _of_questions(run: Run) -> Run:
     """The run, if it is one of the test."""
     if "questions" not in run.tasks:
-        raise UsageError(
-            f"run {run.reference} is of the task '{', '.join(run.tasks)}', not of 'questions'; "
-            f"name a run of the test (see '{hint('runs')}')."
-        )
+        contents = "contains only numbers of an earlier version"
+        if run.tasks:
+            contents = f"is of the task '{', '.join(run.tasks)}', not of 'questions'"
+        raise UsageError(f"run {run.reference} {contents}; name a run of the test (see '{hint('runs')}').")
     return run
 
 

@@ -56,7 +56,7 @@ def test_a_run_without_blackjack_has_nothing_to_grade(rehearsal, baseline, scrip
         n=Kept(rehearsal(baseline("random"), opponents=("level-1",), rounds=1), ("numbers",), "one"),
         e=Kept(rehearsal(script(out_of_order), deals=1), ("blackjack",), "one"),
     )
-    with pytest.raises(UsageError, match="run kept played numbers but not blackjack"):
+    with pytest.raises(UsageError, match="run kept played numbers, but not blackjack"):
         commands.grade(context, Settings({"run": "n"}))
     with pytest.raises(UsageError, match="nothing to grade"):
         commands.beliefs([context.run("e")], None, 0)
