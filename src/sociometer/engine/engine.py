@@ -97,7 +97,7 @@ class Engine:
         read: ReadLists | None = None,
     ) -> ReadPlan:
         """The plan of a run, with its items; without `sends` no key is needed. `read` has lists that plans share."""
-        if config.until and config.until.against:
+        if config.until is not None:
             against = structs.replace(config.until, against=self.store.runs.get(config.until.against).id)
             config = structs.replace(config, until=against)
         instrument = self._load(config.instrument)
