@@ -13,6 +13,19 @@ How to add a rule, in ten lines:
 6. A fault that must wait becomes a strict xfail in `tests/test_machine_found.py`. Add it to `KNOWN`
    and ask `world.is_known("name")` beside the check, so that the machine goes on to find others.
 7. Run `python tests/machine.py --minutes 2 --only word`: faults come with their fewest commands.
+
+What a rule has to work with:
+
+- `meaning(world, store, word)`: the run that a word of `WORDS` means, or `None`: then `return`.
+- `world.parts[store][run]`: its `oracle.Part`, with the promised answer of each `Draw`; `counts()`
+  says how many are scored, failed, unreadable and unplayed. Write into it what your command plays.
+- `_command(…)` and `run_and_check(…)`: a `run` with everything that is promised of it.
+- `question_in(text)`, `KEYS[item]`, `answer_of(model, mind, question)` of `scripted_subjects.py`:
+  which item a text is about, its key, and what a model says. `oracle.points` scores an answer.
+- `world.server`: `mood`, `mind`; leave it as it was. `world.new_file("x.csv")`: a path to write to.
+- `world.store_of_its_own()`: where your command would change what other rules promise, such as
+  the labels of people, which `compare` uses (then note it in `World`, as `labelled` does).
+- A rule that raises anything but `Broken` is a fault of the machine, and is printed once.
 """
 
 import argparse
@@ -58,6 +71,7 @@ from scripted_subjects import (
     expected,
     is_spoilt,
     item_names,
+    question_in,
 )
 from sociometer.cli.main import run_command
 from sociometer.instruments import cards, load
@@ -209,6 +223,11 @@ def no_score_without_a_grade() -> None:
     """A simulator that fails is never a wrong answer of the subject: there is no score. (1)"""
 
 
+def labels_are_of_the_rows() -> None:
+    """A sheet names no subject and has each of its plays once; labels are those that were written,
+    and the judge's mean beside them is the score. (1)"""
+
+
 def copies_are_the_same() -> None:
     """A copy has the same numbers; a second copy changes nothing; a name never comes to mean two
     subjects. (1)"""
@@ -283,6 +302,8 @@ class World:
         self.came: set[tuple[str, str]] = set()
         """Runs that were copied, with or without trust."""
         self.printed: list[tuple[str, str]] = []
+        self.labelled: set[tuple[str, str]] = set()
+        """Runs with labels of people: `compare` corrects the difference of two of them."""
         self._known = KNOWN if known is None else known
         self._before: dict[str, dict[str, dict]] = {name: {} for name in self.stores}
         self._named: set[tuple[str, str]] = set()
@@ -397,6 +418,12 @@ class World:
 
     def item_set(self, part: Part) -> frozenset[str]:
         return frozenset(draw.item for draw in part.answers)
+
+    def new_file(self, name: str) -> Path:
+        """Where a command writes a file; a file of an earlier step is never there."""
+        folder = self.folder / f"step-{len(self.lines)}"
+        folder.mkdir(exist_ok=True)
+        return folder / name
 
     @contextlib.contextmanager
     def store_of_its_own(self) -> Iterator[str]:
@@ -924,6 +951,8 @@ def rule_compare(world, store, first, second):
             promised = _difference(*parts)
             assert promised is None or parts[0].form != parts[1].form, f"{done.err.strip()[:300]}"
         return
+    if all((store, run) in world.labelled for run in runs):
+        return
     for there, back in zip(done.value["comparisons"], mirrored.value["comparisons"], strict=True):
         check_pair(world, runs, parts, there, back)
 
@@ -1355,6 +1384,86 @@ def rule_paper_tables(world, store, test):
         assert done.code == 0 or not has_score, f"exit code {done.code}: {done.err}"
 
 
+@rule(
+    store=STORES,
+    word=WORDS,
+    sample=(40, 3),
+    raters=(1, 2),
+    how=("agree", "agree", "contradict", "repeat a row", "another draw", "not allowed", "another store"),
+)
+def rule_sheet(world, store, word, sample, raters, how):
+    """People label replies of a run: as the key has them, or the opposite; or their file is spoilt."""
+    run = meaning(world, store, word)
+    if run is None or not world.parts[store][run].counts().scored:
+        return
+    part = world.parts[store][run]
+    sheet = world.new_file("sheet.csv")
+    written = world.ask(store, "sheet", "write", run, "--to", sheet, "--sample", sample)
+    with promise(labels_are_of_the_rows):
+        assert written.code == 0, written.err
+        rows = _table(sheet)
+        text = sheet.read_text(encoding="utf-8") + sheet.with_suffix(".md").read_text(encoding="utf-8")
+        assert run not in text and f"/{part.subject.model}" not in text, "the sheet names the run or its subject"
+        units = [row["unit"] for row in rows]
+        assert len(set(units)) == len(units) == written.value["rows"], f"{units}, {written.value}"
+        assert len(rows) == min(sample, part.counts().scored), f"{len(rows)} rows of {part.counts()}"
+        items = Counter(question_in(row["talk"]).item for row in rows)
+        played = Counter(draw.item for draw, answer in part.answers.items() if answer != oracle.FAILED)
+        assert items <= played, f"{items - played} were not played"
+    for row in rows:
+        row["value"] = _label(part, question_in(row["talk"]).item, is_opposite=how == "contradict")
+    files = [sheet.with_name(f"{rater}.csv") for rater in ("anna", "ben")[:raters]]
+    _spoil(rows, how)
+    for file in files:
+        with file.open("w", encoding="utf-8", newline="") as opened:
+            table = csv.DictWriter(opened, rows[0])
+            table.writeheader()
+            table.writerows(rows)
+    of_store = {"a": "b", "b": "a"}[store] if how == "another store" else store
+    done = world.ask(of_store, "sheet", "read", *files)
+    if how not in ("agree", "contradict"):
+        with promise(labels_are_of_the_rows):
+            assert done.code == 2, f"{how}: exit code {done.code}"
+        return
+    world.labelled.add((store, run))
+    again = world.ask(store, "sheet", "read", *files)
+    with promise(labels_are_of_the_rows):
+        assert done.code == 0, done.err
+        assert again.value == done.value, "the same files again say something else"
+        counted = {rater["rater"]: rater["labelled"] for rater in done.value["raters"]}
+        assert counted == {file.stem: len(rows) for file in files}, counted
+        yes = {row["answer"]: row["share"] for row in done.value.get("answers", [])}.get("yes")
+        promised = sum(row["value"] == "yes" for row in rows) / len(rows)
+        assert yes is None or math.isclose(yes, promised), f"{yes} say yes, promised {promised}"
+        is_plain = not part.counts().unreadable
+        if how == "agree" and is_plain:
+            assert not done.value.get("apart"), done.value["apart"]
+
+
+def _table(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def _label(part: Part, item: str, is_opposite: bool) -> str:
+    """What a person who knows the key writes about a reply: yes or no, or the distance."""
+    answer = next(answer for draw, answer in part.answers.items() if draw.item == item and answer != oracle.FAILED)
+    points = oracle.points(part.form.test, KEYS[item], answer)
+    if part.form.test != "sesi":
+        return repr(10 - points if is_opposite else points)
+    return "yes" if bool(points) != is_opposite else "no"
+
+
+def _spoil(rows: list[dict[str, str]], how: str) -> None:
+    """What must be refused of a filled-in sheet."""
+    if how == "repeat a row":
+        rows.append(dict(rows[0]))
+    if how == "another draw":
+        rows[0]["unit"] = "abcdefgh-001"
+    if how == "not allowed":
+        rows[-1]["value"] = "perhaps"
+
+
 @rule(store=STORES, kind=("report", "view", "view"))
 def rule_page(world, store, kind):
     rows = world.rows(store)
@@ -1557,6 +1666,7 @@ def main() -> None:
     until = time.monotonic() + 60 * given.minutes
     faults: dict[tuple[str, str], str] = {}
     pairs: Counter = Counter()
+    errors: set[str] = set()
     sequences = steps_played = 0
     started = time.monotonic()
     while time.monotonic() < until:
@@ -1564,9 +1674,11 @@ def main() -> None:
         steps = draw_steps(chance, given.only, given.length)
         try:
             world, broken = play_steps(steps)
-        except Exception:
-            print(f"the machine itself failed on sequence {sequences} of seed {given.seed}:", flush=True)
-            traceback.print_exc(file=sys.stdout)
+        except Exception as error:
+            if repr(error) not in errors:
+                print(f"the machine itself failed on sequence {sequences} of seed {given.seed}:", flush=True)
+                traceback.print_exc(file=sys.stdout)
+            errors.add(repr(error))
             broken, world = None, None
         sequences += 1
         if world is None:
