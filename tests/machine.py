@@ -62,6 +62,7 @@ import forked
 import oracle
 from oracle import Draw, Form, Part, Subject
 from scripted_subjects import (
+    A_TALK,
     FUNCTION_ASKED,
     KEYS,
     MOODS,
@@ -89,6 +90,8 @@ TESTS = ("sesi", "sesi", "seceu")
 TASKS = {"sesi": "questions", "seceu": "feelings"}
 PRIMARY = {"sesi": "accuracy", "seceu": "distance"}
 VALUES = {"sesi": "score.correct", "seceu": "score.distance"}
+DATA = Path(os.environ.get("SOCIOMETER_DATA", "no official data"))
+"""Official files; without them the rules that need them are not there."""
 EXIT_CODES = {0, 1, 2, 3, 4, 5, 6, 130}
 BY_WORD = {(question.item, question.language): question for question in QUESTIONS}
 
@@ -103,6 +106,12 @@ KNOWN: dict[str, str] = {
     "commands_share_parts": "test_two_commands_are_two_runs",
     "plan_ignores_what_is_stored": "test_a_second_plan_says_0_where_the_weights_are_known",
     "no_table": "test_subjects_that_share_no_items_are_each_shown",
+    "plan_ignores_early_stops": "test_a_plan_says_that_a_comparison_may_stop_early",
+    "second_copy_has_no_score": "test_a_second_copy_has_the_score_of_what_was_played_since",
+    "replies_survive_a_deletion": "test_deleting_a_run_deletes_the_replies_that_no_other_run_uses",
+    "lost_requests_are_not_counted": "test_runs_counts_the_requests_that_a_kill_lost",
+    "norm_rounds_scores": "test_who_ties_with_people_of_a_norm_is_not_above_them",
+    "official_items_hide_ours": "test_official_items_and_ours_have_a_table_each",
     "a_name_is_a_subject": "test_a_name_is_a_subject_and_can_be_used_for_another_test",
 }
 """Faults that the machine goes around: a short name, and the plain test of `test_machine_found.py`
@@ -228,6 +237,11 @@ def labels_are_of_the_rows() -> None:
     and the judge's mean beside them is the score. (1)"""
 
 
+def norms_are_of_the_people() -> None:
+    """The place of a model on a norm is the share of the people with a worse score; a norm needs ten
+    people, and replies are paid for once. (1)"""
+
+
 def copies_are_the_same() -> None:
     """A copy has the same numbers; a second copy changes nothing; a name never comes to mean two
     subjects. (1)"""
@@ -302,6 +316,9 @@ class World:
         self.came: set[tuple[str, str]] = set()
         """Runs that were copied, with or without trust."""
         self.printed: list[tuple[str, str]] = []
+        self.deleted: list[Part] = []
+        """Parts that were deleted, with the draws of which nobody can say whether their replies are
+        left."""
         self.labelled: set[tuple[str, str]] = set()
         """Runs with labels of people: `compare` corrects the difference of two of them."""
         self._known = KNOWN if known is None else known
@@ -416,6 +433,10 @@ class World:
             answers[draw] = _answer_of_row(row)
         return answers
 
+    def doubtful(self, store: str, subject: Subject, form: Form) -> set[Draw]:
+        """Draws of which nobody can say whether they are paid for."""
+        return oracle.doubtful([*self.parts[store].values(), *self.deleted], subject, form)
+
     def item_set(self, part: Part) -> frozenset[str]:
         return frozenset(draw.item for draw in part.answers)
 
@@ -435,6 +456,7 @@ class World:
         try:
             yield name
         finally:
+            self.printed = [(store, printed) for store, printed in self.printed if f"/{name}/" not in printed]
             del self.stores[name]
             shutil.rmtree(folder)
 
@@ -485,6 +507,12 @@ class World:
             for run, part in self.parts[store].items():
                 check_numbers(self, store, run, part)
             check_tables(self, store)
+
+
+def table_rows(path: Path) -> list[dict[str, str]]:
+    """The rows of a CSV file."""
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
 
 
 def printed_commands(text: str) -> list[str]:
@@ -682,7 +710,7 @@ def _command(world, models, test, limit, repeats, seed, language, name, item="")
     if test == "sesi":
         language = "en"  # the bundled items in Chinese are too few to draw limits from
     subjects = [subject_of(word) for word in models.split()]
-    words: list[object] = ["run", test, "--quiet", "-o", "retries=0", "-o", "timeout=0.2"]
+    words: list[object] = ["run", test, "--quiet", "-o", "retries=0"]
     for subject in subjects:
         words += ["--model", spec_of(world, subject)]
     words += ["--item", item] if item else ["--limit", limit]
@@ -707,7 +735,7 @@ def run_and_check(world, store, words, parts, name, cap, mood, is_fresh=False):
     may_run = not name or oracle.may_have_name(name, parts[0], holders, len(parts)) or bool(same)
     spent = _spent(world, store)
     world.server.mood = mood
-    done = world.ask(store, *words)
+    done = world.ask(store, *words, "-o", f"timeout={0.2 if mood == 'is slow' else 30}")
     world.server.mood = "good"
     check_spending(world, store, spent, done)
     if done.code == 2:
@@ -779,7 +807,7 @@ def check_run(world, store, done, parts, name, mood, cap, same, is_fresh):
         run = row["run"]
         world.named(store, run)
         stored = oracle.stored(world.parts[store].values(), subject, template.form)
-        template.doubtful = oracle.doubtful(world.parts[store].values(), subject, template.form)
+        template.doubtful = world.doubtful(store, subject, template.form)
         with promise(same_command_is_same_run):
             earlier = [other for other in same if _is_for(world.parts[store][other], template)]
             assert not earlier or run in earlier, f"{run}, but the same command was {earlier}"
@@ -871,7 +899,8 @@ def check_order(world, part, plays):
 
 
 def check_requests(world, store, done, promised, ranges):
-    doubtful = {draw.item for part in world.parts[store].values() for draw in part.doubtful}
+    others = [*world.parts[store].values(), *world.deleted]
+    doubtful = {draw.item for part in others for draw in part.doubtful}
     with promise(no_reply_is_paid_twice):
         seen = Counter({tuple(asked): times for asked, times in done.asked.items()})
         for asked in seen.keys() | promised.keys():
@@ -908,6 +937,7 @@ def resume_and_check(world, store, given, run, words, cap, mood):
         raise Broken(printed_commands_work, f"resume {run}: {done.err.strip()[:300]}")
     world.named(store, run)
     promised_requests, ranges = Counter(), {}
+    part.doubtful |= world.doubtful(store, part.subject, part.form)
     others = world.parts[store].values()
     stored = oracle.stored(others, part.subject, part.form, with_copied=part.is_copied)
     check_plays(world, store, run, part, mood, done, stored, promised_requests, ranges)
@@ -1145,7 +1175,10 @@ def rule_delete(world, store, word):
         assert done.value["deleted"] == [run], done.value
         assert run not in world.rows(store), f"{run} is still there"
     world._before[store].pop(run, None)
-    world.parts[store].pop(run)  # with its replies; those that another part cites are in its own list
+    part = world.parts[store].pop(run)  # with its replies; those that another part cites are in its own list
+    if world.is_known("replies_survive_a_deletion"):
+        part.doubtful |= part.paid
+        world.deleted.append(part)
     world.names[store] = {word: other for word, other in world.names[store].items() if other != run}
 
 
@@ -1154,10 +1187,23 @@ def rule_rescore(world, store, word):
     run = meaning(world, store, word)
     if run is None:
         return
+    before = everything_said(world, store, run)
     done = world.ask(store, "store", "rescore", run)
     with promise(only_named_results_change):
         assert done.code == 0, f"exit code {done.code}: {done.err}"
         assert done.requests == 0, f"{done.requests} requests"
+        assert everything_said(world, store, run) == before, "after rescore something else is said"
+
+
+def everything_said(world: World, store: str, run: str) -> list[object]:
+    """What all commands that read say of a run."""
+    table = world.new_file("said.jsonl")
+    world.ask(store, "export", run, "--to", table)
+    others = [other for other in world.rows(store) if other != run][-1:]
+    asked = [world.ask(store, "show", run), world.ask(store, "check", "store", run)]
+    asked += [world.ask(store, "compare", run, other) for other in others]
+    said: list[object] = [(answer.code, answer.value) for answer in asked]
+    return [*said, table.read_text(encoding="utf-8") if table.exists() else ""]
 
 
 @rule(store=STORES)
@@ -1200,7 +1246,8 @@ def rule_plan_then_run(world, store, models, test, limit, repeats):
     run_and_check(world, store, words, parts, "", 0, "good")
     sent = len(world.server.asked) - mark
     with promise(plans_come_true):
-        if any(stored) and world.is_known("plan_ignores_what_is_stored"):
+        has_doubt = any(world.doubtful(store, part.subject, part.form) for part in parts)
+        if (any(stored) or has_doubt) and world.is_known("plan_ignores_what_is_stored"):
             return
         assert said == sent, f"the plan says {said} requests, the run sent {sent}"
     again = world.ask(store, "plan", *[word for word in words[1:] if word != "--quiet"])
@@ -1219,18 +1266,23 @@ def rule_plan_then_run(world, store, models, test, limit, repeats):
     limit=(6, 12),
     moment=(1, 2, 5),
     how=("kill", "kill", "interrupt"),
+    in_flight=(1, 4, 32),
+    cap=(0, 0, 50),
+    then_resume=(False, True),
 )
-def rule_run_killed(world, store, model, test, limit, moment, how):
-    """A process that is killed or interrupted at a random request; only that request may be paid
-    for again."""
+def rule_run_killed(world, store, model, test, limit, moment, how, in_flight, cap, then_resume):
+    """A process that is killed or interrupted at a random request; only what was in flight may be
+    paid for again."""
     words, (part,) = _command(world, model, test, limit, 1, 0, "en", "")
-    before = set(world.rows(store))
+    spent_before = {run: row["spent"]["requests"] for run, row in world.rows(store).items()}
+    before = set(spent_before)
 
     def act(number, process):
         if number == moment:
             process.kill() if how == "kill" else process.send_signal(signal.SIGINT)
 
-    done = world.ask_forked(store, *words, "-o", "in-flight=1", act=act)
+    capped = ["--max-requests", cap] if cap else []
+    done = world.ask_forked(store, *words, *capped, "-o", f"in-flight={in_flight}", act=act)
     with promise(exit_code_says_how_it_ended):
         fitting = {"kill": (-signal.SIGKILL, 0), "interrupt": (130, 0)}[how]
         assert done.code in fitting, f"exit code {done.code} after a {how}: {done.err[-200:]}"
@@ -1261,6 +1313,22 @@ def rule_run_killed(world, store, model, test, limit, moment, how):
     part.paid |= set(plays)
     note_doubtful(part, done)
     world.parts[store][run] = part
+    if not then_resume:
+        return
+    resumed = world.ask(store, "resume", run)
+    part.answers = world.plays(store, run)
+    part.doubtful.clear()
+    with promise(no_reply_is_paid_twice):
+        assert resumed.code == 0, f"exit code {resumed.code}: {resumed.err}"
+        twice = resumed.asked & done.asked
+        assert twice.total() <= in_flight, f"{twice} paid twice, {in_flight} in flight"
+    with promise(caps_hold):
+        spent = world.rows(store)[run]["spent"]["requests"]
+        sent = done.requests + resumed.requests + (0 if new else spent_before[run])
+        if cap or how == "interrupt" or not world.is_known("lost_requests_are_not_counted"):
+            assert spent >= sent, f"runs says {spent} requests, {sent} were sent"
+    check_answers(part)
+    check_numbers(world, store, run, part)
 
 
 @rule(store=STORES, mind=(1, 2))
@@ -1401,7 +1469,7 @@ def rule_sheet(world, store, word, sample, raters, how):
     written = world.ask(store, "sheet", "write", run, "--to", sheet, "--sample", sample)
     with promise(labels_are_of_the_rows):
         assert written.code == 0, written.err
-        rows = _table(sheet)
+        rows = table_rows(sheet)
         text = sheet.read_text(encoding="utf-8") + sheet.with_suffix(".md").read_text(encoding="utf-8")
         assert run not in text and f"/{part.subject.model}" not in text, "the sheet names the run or its subject"
         units = [row["unit"] for row in rows]
@@ -1438,11 +1506,6 @@ def rule_sheet(world, store, word, sample, raters, how):
         is_plain = not part.counts().unreadable
         if how == "agree" and is_plain:
             assert not done.value.get("apart"), done.value["apart"]
-
-
-def _table(path: Path) -> list[dict[str, str]]:
-    with path.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
 
 
 def _label(part: Part, item: str, is_opposite: bool) -> str:
@@ -1498,27 +1561,13 @@ def rule_other_order(world, store, models, test, limit):
         with world.store_of_its_own() as name:
             for model in order:
                 words, _ = _command(world, model, test, limit, 1, 0, "en", "")
-                world.ask(name, *words)
+                done = world.ask(name, *words)
+                with promise(exit_code_says_how_it_ended):
+                    assert done.code == 0, f"exit code {done.code}: {done.err}"
             rows = world.rows(name).values()
             numbers.append({row["subject"]: (row["value"], row["low"], row["high"], row["done"]) for row in rows})
     with promise(order_does_not_matter):
         assert numbers[0] == numbers[1], f"{numbers[0]}, {numbers[1]}"
-
-
-@rule(store=STORES, mood=("fails", "nonsense"), limit=(1, 2))
-def rule_no_simulator(world, store, mood, limit):
-    """A talk whose simulated person fails or cannot be read has no score."""
-    spec = f"vllm/simulator@{world.server.url_of('known')}#1"
-    subject = spec_of(world, Subject("ann", "server", "1"))
-    words = ["run", "sage", "--quiet", "--limit", limit, "--model", subject, "--role", f"simulator={spec}"]
-    world.server.simulator_mood = mood
-    with world.store_of_its_own() as name:
-        done = world.ask(name, *words, "-o", "retries=0")
-        rows = list(world.rows(name).values())
-    with promise(no_score_without_a_grade):
-        assert done.code in (2, 3, 4), f"exit code {done.code}"
-        for row in rows:
-            assert row["value"] is None and row["done"] == 0, row
 
 
 @contextlib.contextmanager

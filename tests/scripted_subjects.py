@@ -137,6 +137,27 @@ class Asked(NamedTuple):
     language: str
 
 
+HELPERS = ("simulator", "judge")
+"""Models in other roles; what they are asked is not in `asked`."""
+
+
+def filled(body: dict) -> str:
+    """An answer of a helper: one that fits the schema of the request, by what is asked."""
+    asked = body["messages"][-1]["content"]
+    if "response_format" not in body:
+        return "70"
+    values: dict[str, str | int] = {}
+    for name, kind in body["response_format"]["json_schema"]["schema"]["properties"].items():
+        digest = _digest(name, asked)
+        if "enum" in kind:
+            values[name] = kind["enum"][digest % len(kind["enum"])]
+        elif kind["type"] == "integer":
+            values[name] = kind["minimum"] + digest % (kind["maximum"] - kind["minimum"] + 1)
+        else:
+            values[name] = f"Well, {digest}."
+    return json.dumps(values)
+
+
 class Subjects(OpenAIServer):
     """The server; `/known/v1` and `/own/v1` are the same models, with and without a revision."""
 
@@ -146,9 +167,9 @@ class Subjects(OpenAIServer):
         self.mind = 0
         """Another number is other weights, of models without a revision only."""
         self.served_name = ""
-        self.simulator_mood = "fails"
-        """Of the model `simulator`, which plays the person of SAGE: it `fails` or talks
-        `nonsense`."""
+        self.helper_mood = "good"
+        """Of the models `simulator` and `judge`: `good`, `fails`, `sometimes fails`, talks `nonsense`
+        or `sometimes nonsense`."""
         self.asked: list[Asked] = []
         self.before_answer: Callable[[int], None] | None = None
         """Called with the number of each request since it was set."""
@@ -167,13 +188,19 @@ class Subjects(OpenAIServer):
     def mind_of(self, model_path: str) -> int:
         return self.mind if "/own/" in model_path else 0
 
+    def _is_helper(self, mood: str, body: dict) -> bool:
+        """Whether a request to a helper meets this mood; a sometimes mood, by what is asked."""
+        if self.helper_mood == f"sometimes {mood}":
+            return _digest("helper", body["messages"][-1]["content"]) % 4 == 0
+        return self.helper_mood == mood
+
     def _question(self, request: Received) -> Question:
         return question_in("\n".join(message["content"] for message in request.body["messages"]))
 
     def _fault_now(self, number: int) -> Fault | None:
         request = self.received[number]
-        if request.body["model"] == "simulator":
-            return SERVER_ERROR if self.simulator_mood == "fails" else None
+        if request.body["model"] in HELPERS:
+            return SERVER_ERROR if self._is_helper("fails", request.body) else None
         question = self._question(request)
         kind = "own" if "/own/" in request.path else "known"
         self.asked.append(Asked(request.body["model"], kind, question.item, question.language))
@@ -189,8 +216,8 @@ class Subjects(OpenAIServer):
         return answer
 
     def _say(self, body: dict) -> str:
-        if body["model"] == "simulator":
-            return "What a lovely day."
+        if body["model"] in HELPERS:
+            return "What a lovely day." if self._is_helper("nonsense", body) else filled(body)
         question = question_in("\n".join(message["content"] for message in body["messages"]))
         return reply(body["model"], self.mind_of(self._path), question)
 

@@ -278,6 +278,115 @@ def test_a_second_copy_has_everybody_who_came_since_the_first(world):
     assert copied["summaries"]["feelings"]["measures"] == ours["summaries"]["feelings"]["measures"]
 
 
+@fails("a run is a command")
+def test_a_plan_says_that_a_comparison_may_stop_early(world):
+    """Second kind: the plan says 40 requests or more; the run is decided after fewer."""
+    against = run(world, "bob#1", "--limit", 40).value[0]["run"]
+    words = ("--limit", 40, "--against", against, "-o", "in-flight=1")
+    planned = world.ask("a", "plan", "sesi", "--model", spec_of(world, subject_of("ann#1")), *words)
+    done = run(world, "ann#1", *words)
+    assert planned.value[0]["estimate"]["fewest_requests"] <= done.requests < 40
+
+
+@fails("results and facts")
+def test_a_second_copy_has_the_score_of_what_was_played_since(world):
+    """First kind: two items failed, the run was copied and resumed; after a second copy it has no score
+    in `runs` of the copy."""
+    world.server.mood = "fails"
+    played = run(world, "ann#1", "--limit", 6, "-o", "retries=0").value[0]["run"]
+    world.server.mood = "good"
+    copy = ("store", "copy", world.stores["a"], world.stores["b"])
+    assert world.ask("", *copy).code == 0
+    assert world.ask("a", "resume", played).code == 0
+    assert world.ask("", *copy).code == 0
+    assert world.rows("b") == world.rows("a")
+
+
+@fails("one number")
+def test_who_ties_with_people_of_a_norm_is_not_above_them(world):
+    """First kind: a third right of three, like seven of ten people; ties count half. The norm has the score with
+    nine digits, so that a third is above it: 100 % are worse instead of 65 %."""
+    assert world.ask("a", "study", "create", "sesi", "--name", "spring", "--limit", 3).code == 0
+    with opened_study(world.stores["a"], "spring") as (url, link):
+        for number in range(10):
+            Person(url, link, choose=lambda options, place=number: options[place % 4]).join().answer_all()
+    scores = [row["value"] for row in world.rows("a").values()]
+    norm = world.new_file("norm.json")
+    assert world.ask("a", "study", "norms", "spring", "--to", norm).code == 0
+    played = run(world, "ann#1", "--limit", 3, "--norm", norm).value[0]["run"]
+    value = world.rows("a")[played]["value"]
+    worse = [score for score in scores if score < value]
+    measures = world.ask("a", "show", played).value["summaries"]["questions"]["measures"]
+    places = [measure["value"] for measure in measures if measure["name"] == "percentile"]
+    assert places == [pytest.approx((len(worse) + scores.count(value) / 2) / 10)]
+
+
+@fails("forms and subjects")
+def test_official_items_and_ours_have_a_table_each(world, tmp_path):
+    """Official items beside ours: one of the two is only counted as left out."""
+    header = "ID,Type,Situation,Question,Option_0,Option_1,Option_2,Option_3,Answer"
+    rows = [f"x{number},Empathy,Situation {number},Why?,a,b,c,d,1" for number in range(6)]
+    official = tmp_path / "sesi"
+    official.mkdir()
+    (official / "sesi.csv").write_text("\n".join([header, *rows]) + "\n", encoding="utf-8")
+    for model in ("ann#1", "eve#1"):
+        played = run(world, model, "--data", tmp_path)
+        assert played.code == 0, played.err
+        assert run(world, model, "--limit", 6).code == 0
+    ranked = world.ask("a", "compare", "sesi")
+    assert [len(one["standings"]) for one in ranked.value["rankings"]] == [2, 2]
+
+
+@fails("a run is a command")
+def test_runs_counts_the_requests_that_a_kill_lost(world):
+    """Second kind: 13 requests were sent, one of them lost by a kill; `runs` says 12. Under a cap it says 14."""
+    words = ["run", "sesi", "--quiet", "--model", spec_of(world, subject_of("ann#1")), "--limit", 12]
+    words += ["-o", "in-flight=1"]
+    killed = world.ask_forked("a", *words, act=lambda number, process: process.kill() if number == 5 else None)
+    ((played, _),) = world.rows("a").items()
+    resumed = world.ask("a", "resume", played)
+    assert world.rows("a")[played]["spent"]["requests"] >= killed.requests + resumed.requests
+
+
+@fails("people")
+def test_a_norm_of_people_who_are_equally_far_from_the_others_is_made_or_refused(world):
+    """Second kind: "not a norm of SECEU (Expected `float`, got `null`); make one: study norms", after warnings of
+    numpy."""
+    assert world.ask("a", "study", "create", "seceu", "--name", "spring", "--limit", 3).code == 0
+    with opened_study(world.stores["a"], "spring") as (url, link):
+        for number in range(10):
+            person = Person(
+                url, link, points=((4, 3, 2, 1), (1, 2, 3, 4), (2, 2, 3, 3), (5, 0, 0, 5))[number % 4]
+            ).join()
+            while person.answer():
+                person.points = person.points[1:] + person.points[:1]
+    made = world.ask("a", "study", "norms", "spring", "--to", world.new_file("norm.json"))
+    assert "similarity_mean" not in made.err and "Warning" not in made.err, made.err
+
+
+@fails("one number")
+def test_a_share_that_all_labels_agree_on_has_an_interval_or_no_correction(world):
+    """First kind: all twelve items are labelled right; the corrected value is "100 % [100.0, 100.0]". The page on
+    numbers says that nothing is corrected then, and so it is where only a part is labelled."""
+    played = run(world, "ann#1", "--limit", 12).value[0]["run"]
+    sheet = world.new_file("anna.csv")
+    assert world.ask("a", "sheet", "write", played, "--to", sheet).code == 0
+    lines = sheet.read_text(encoding="utf-8")
+    sheet.write_text(lines.replace('",\n', '",yes\n'), encoding="utf-8")
+    read = world.ask("a", "sheet", "read", sheet)
+    assert read.code == 0, read.err
+    corrected = [row["value"] for row in read.value["judge"] if row["what"] == "corrected by people"]
+    assert corrected != ["100 % [100.0, 100.0]"]
+
+
+@fails("results and facts")
+def test_deleting_a_run_deletes_the_replies_that_no_other_run_uses(world):
+    """The design sweeps them; they stay in the file, and answer the next run."""
+    played = run(world, "ann#1", "--limit", 2).value[0]["run"]
+    assert world.ask("a", "store", "delete", played, "--yes").code == 0
+    assert run(world, "ann#1", "--limit", 2).requests == 2
+
+
 def test_the_scripted_models_differ(world):
     """A check of the machine: a comparison of two of its models has something to find."""
     eve, ann = ([answer_of(name, 0, question) for question in QUESTIONS] for name in ("eve", "ann"))
