@@ -911,6 +911,79 @@ def check_requests(world, store, done, promised, ranges):
             assert fewest <= seen[asked] <= most, f"{asked}: {seen[asked]} requests, promised {fewest}"
 
 
+PRICES = "".join(f'["vllm/{model}"]\ninput = 1e6\noutput = 1e6\nas_of = 2026-01-01\n' for model in NAMES)
+"""One dollar for each token, so that a cap in dollars is one in tokens."""
+WORST_REQUEST = 8000
+"""More tokens than any request of these tests can use: its prompt in bytes and its longest reply."""
+
+
+@contextlib.contextmanager
+def priced(world: World) -> Iterator[None]:
+    """The models have a price."""
+    path = world.folder / "prices.toml"
+    path.write_text(PRICES, encoding="utf-8")
+    os.environ["SOCIOMETER_PRICES"] = str(path)
+    try:
+        yield
+    finally:
+        os.environ.pop("SOCIOMETER_PRICES")
+
+
+@rule(
+    models=("ann#1", "ann#1 bob#1", "eve"),
+    test=TESTS,
+    cap=(50, 3000, 6000, 20_000, 60_000),
+    unit=("tokens", "cost"),
+    mood=("good", "good", "fails", "says no usage", "lies about usage"),
+    in_flight=(32, 1),
+)
+def rule_cap_of_tokens(world, models, test, cap, unit, mood, in_flight):
+    """A cap in tokens or dollars, the command again, and then more of it."""
+    words, parts = _command(world, models, test, 6, 1, 0, "en", "")
+    words += ["-o", f"in-flight={in_flight}", f"--max-{unit}"]
+    with world.store_of_its_own() as name, priced(world):
+        world.server.mood = mood
+        first = world.ask(name, *words, cap)
+        if first.code == 2:
+            with promise(caps_hold):
+                assert cap < WORST_REQUEST and first.requests == 0, f"refused: {first.err}"
+            return
+        with promise(exit_code_says_how_it_ended):
+            assert first.code in (0, 3, 4), f"exit code {first.code}: {first.err}"
+        spent = check_spent(world, name, cap, unit)
+        is_stopped = first.code == 3 and not nothing_was_answered(first, mood)
+        with promise(caps_hold):
+            assert not is_stopped or cap - spent < WORST_REQUEST, f"stopped at {spent} of {cap}"
+        if all(part.subject.has_known_weights for part in parts):
+            again = world.ask(name, *words, cap)
+            spent_again = check_spent(world, name, cap, unit)
+            with promise(caps_hold):
+                assert first.code or again.requests == 0, f"{again.requests} requests, {spent_again} of {cap}"
+        world.server.mood = "good"
+        for run in world.rows(name):
+            rest = world.ask(name, "resume", run, f"--max-{unit}", 10 * cap + 100 * WORST_REQUEST)
+            with promise(exit_code_says_how_it_ended):
+                assert rest.code == 0, f"exit code {rest.code} under a large cap: {rest.err}"
+        for row in world.rows(name).values():
+            with promise(scores_are_right):
+                assert (row["done"], row["errors"]) == (6, 0), row
+
+
+def check_spent(world: World, store: str, cap: float, unit: str) -> float:
+    """What all runs of a store spent lies under the cap; the answers have 15 tokens each."""
+    tokens = cost = 0
+    for row in world.rows(store).values():
+        spent = row["spent"]
+        tokens += spent["input_tokens"] + spent["output_tokens"] + spent["charged_tokens"]
+        cost += spent["cost"] + spent["charged_cost"]
+    if unit == "tokens":
+        cost = tokens
+    with promise(caps_hold):
+        assert cost <= cap, f"{cost} {unit} under a cap of {cap}"
+        assert math.isclose(cost, tokens), f"{cost} dollars for {tokens} tokens at a dollar each"
+    return cost
+
+
 @rule(store=STORES, word=WORDS, cap=(0, 0, 2, 30), mood=("good", "good", "good", "fails", "filters"))
 def rule_resume(world, store, word, cap, mood):
     run = meaning(world, store, word)
