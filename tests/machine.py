@@ -984,6 +984,56 @@ def check_spent(world: World, store: str, cap: float, unit: str) -> float:
     return cost
 
 
+@rule(
+    reference=("ann#1", "bob#1"), model=("eve#1", "ann#1", "bob#1"), limit=(40, 60), in_flight=(32, 1), cap=(0, 0, 20)
+)
+def rule_plan_against(world, reference, model, limit, in_flight, cap):
+    """Plan a comparison that may stop early, run it, repeat it, plan it again and resume it."""
+    if model == reference:
+        return
+    with world.store_of_its_own() as name:
+        words, _ = _command(world, reference, "sesi", limit, 1, 0, "en", "")
+        against = world.ask(name, *words).value[0]["run"]
+        words, _ = _command(world, model, "sesi", limit, 1, 0, "en", "")
+        words += ["--against", against, "-o", f"in-flight={in_flight}"]
+        if cap:
+            words += ["--max-requests", cap]
+        estimate = planned_estimate(world, name, words)
+        done = world.ask(name, *words)
+        with promise(exit_code_says_how_it_ended):
+            assert done.code in (0, 3), f"exit code {done.code}: {done.err}"
+        with promise(plans_come_true):
+            assert done.requests <= estimate["most_requests"], f"{done.requests} requests, {estimate}"
+            is_stopped_by_cap = cap and done.code == 3
+            fewest = estimate["fewest_requests"]
+            if not is_stopped_by_cap and not world.is_known("plan_ignores_early_stops"):
+                assert fewest <= done.requests, f"{done.requests} requests; the plan says {fewest} or more"
+        with promise(caps_hold):
+            assert not cap or done.requests <= cap, f"{done.requests} requests, cap {cap}"
+        run = done.value[0]["run"]
+        if done.code == 3:
+            world.ask(name, "resume", run, "--max-requests", 1000)
+        row = world.rows(name)[run]
+        for again in (words[:-2] if cap else words, ["resume", run]):
+            repeated = world.ask(name, *again)
+            with promise(decisions_stay):
+                assert (repeated.code, repeated.requests) == (0, 0), f"{repeated.requests} requests: {repeated.err}"
+                assert world.rows(name)[run] == row, f"{row} became {world.rows(name)[run]}"
+        estimate = planned_estimate(world, name, words[:-2] if cap else words)
+        with promise(plans_come_true):
+            if not world.is_known("plan_ignores_what_is_stored"):
+                assert estimate["requests"] == 0, f"the plan of a decided run says {estimate['requests']} requests"
+
+
+def planned_estimate(world: World, store: str, words: list[object]) -> dict:
+    """What `plan` says of the words of a run with one model and one test."""
+    planned = world.ask(store, "plan", *[word for word in words[1:] if word != "--quiet"])
+    with promise(plans_come_true):
+        assert planned.code == 0, planned.err
+        assert planned.requests == 0, f"{planned.requests} requests"
+    return planned.value[0]["estimate"]
+
+
 @rule(store=STORES, word=WORDS, cap=(0, 0, 2, 30), mood=("good", "good", "good", "fails", "filters"))
 def rule_resume(world, store, word, cap, mood):
     run = meaning(world, store, word)
