@@ -1556,6 +1556,63 @@ def rule_paste(world, store):
         resume_and_check(world, of_store, "", run, words, 0, "good")
 
 
+def rule_official(world, models, limit, is_first):
+    """Official items beside ours: other questions, other replies, never one table or one pair."""
+    official = ["--official", "--limit", limit]
+    with world.store_of_its_own() as name:
+        runs = {}
+        for kind in sorted(("official", "bundled"), reverse=is_first):
+            for model in models.split():
+                words = ["run", "sesi", "--quiet", "--model", spec_of(world, subject_of(model))]
+                done = world.ask(name, *words, *(official if kind == "official" else ["--limit", 6]))
+                with promise(no_reply_is_paid_twice):
+                    promised = limit if kind == "official" else 6
+                    assert (done.code, done.requests) == (0, promised), f"{done.requests} requests: {done.err}"
+                runs[kind, model] = done.value[0]["run"]
+        for model in models.split():
+            run = runs["official", model]
+            answer = official_answer(model)
+            right = sum(OFFICIAL_KEYS[draw.item] == answer for draw in item_values(world, name, run))
+            with promise(scores_are_right):
+                value = world.rows(name)[run]["value"]
+                assert math.isclose(value, right / limit), f"{value}, promised {right} of {limit}"
+        first, second = models.split()
+        mixed = world.ask(name, "compare", runs["official", first], runs["bundled", second])
+        with promise(differences_are_right):
+            assert mixed.code == 2 or mixed.value["comparisons"][0]["refused"], "official items compared with ours"
+        same = world.ask(name, "compare", runs["official", first], runs["official", second])
+        with promise(differences_are_right):
+            assert same.code == 0, same.err
+            paired = same.value["comparisons"][0]["measures"][0]["paired"]
+            values = [world.rows(name)[runs["official", model]]["value"] for model in (first, second)]
+            assert math.isclose(paired["difference"], values[1] - values[0], abs_tol=1e-9), f"{paired}, {values}"
+            assert paired["items"] == limit, paired
+        table = world.ask(name, "compare", "sesi")
+        with promise(tables_hold_everybody):
+            assert table.code == 0, table.err
+            standings = [len(ranking["standings"]) for ranking in table.value["rankings"]]
+            left_out = [one for ranking in table.value["rankings"] for one in ranking["left_out"]]
+            assert sum(standings) + len(left_out) == 4, f"tables of {standings} models, left out {left_out}"
+            if not world.is_known("official_items_hide_ours"):
+                assert standings == [2, 2], f"tables of {standings} models, promised two of two"
+        file = world.new_file("official.sociometer")
+        with promise(exports_are_accepted):
+            assert world.ask(name, "export", runs["official", first], "--to", file).code == 0
+            checked = world.ask("", "check", file)
+            assert checked.code == 0, f"exit code {checked.code}: {checked.value}"
+
+
+def official_answer(model: str) -> int:
+    """The place that a model always names where it does not know the question."""
+    return 0 if answer_of(subject_of(model).model, 0, A_TALK) == oracle.RIGHT else 1
+
+
+OFFICIAL_KEYS: dict[str, int] = {}
+if (DATA / "sesi" / "sesi.csv").is_file():
+    OFFICIAL_KEYS = {row["ID"]: int(row["Answer"]) for row in table_rows(DATA / "sesi" / "sesi.csv")}
+    rule(models=("ann#1 eve#1", "bob#1 ann#1"), limit=(4, 12), is_first=(True, False))(rule_official)
+
+
 @rule(store=STORES, name=("", "other", "ann"))
 def rule_other_name(world, store, name):
     """The server says from now on that another model answers; the design makes it another subject."""
