@@ -1750,6 +1750,75 @@ def rule_other_order(world, store, models, test, limit):
         assert numbers[0] == numbers[1], f"{numbers[0]}, {numbers[1]}"
 
 
+HELPED = {"sage": ("simulator",), "helpdesk": ("judge",)}
+if (DATA / "egosocialarena" / "blackjack.jsonl").is_file():
+    HELPED["egosocial"] = ("judge", "--task", "blackjack", "--official")
+
+
+@rule(
+    test=tuple(HELPED),
+    mood=("fails", "nonsense", "sometimes fails", "sometimes fails", "sometimes nonsense"),
+    limit=(1, 2, 3),
+)
+def rule_helper_fails(world, test, mood, limit):
+    """A simulator or a judge fails or cannot be read, and is well again: then everything is as if it
+    always had been."""
+    role, *more = HELPED[test]
+    helper = f"vllm/{role}@{world.server.url_of('known')}#1"
+    words = ["run", test, "--quiet", "--limit", limit, *more, "-o", "retries=0"]
+    words += ["--model", spec_of(world, Subject("ann", "server", "1")), "--role", f"{role}={helper}"]
+    with world.store_of_its_own() as name:
+        clean = world.ask(name, *words)
+        (promised,) = world.rows(name).values()
+        scores = item_values(world, name, promised["run"])
+    with world.store_of_its_own() as name:
+        world.server.helper_mood = mood
+        first = world.ask(name, *words)
+        world.server.helper_mood = "good"
+        with promise(exit_code_says_how_it_ended):
+            assert first.code in (0, 2, 3, 4), f"exit code {first.code}: {first.err}"
+        if first.code == 2:
+            return
+        (row,) = world.rows(name).values()
+        seen = item_values(world, name, row["run"])
+        check_helped(mood, row, promised, seen, scores)
+        resumed = world.ask(name, "resume", row["run"])
+        if "nonsense" in mood:
+            return
+        after = world.rows(name)[row["run"]]
+        with promise(no_score_without_a_grade):
+            assert resumed.code == clean.code, f"exit code {resumed.code}: {resumed.err}"
+            for key in ("value", "low", "high", "done", "errors"):
+                assert after[key] == promised[key], f"{key} is {after[key]}, promised {promised[key]}"
+            assert item_values(world, name, row["run"]) == scores
+        with promise(no_reply_is_paid_twice):
+            together = first.requests + resumed.requests
+            assert together == clean.requests, f"{together} requests to the subject, promised {clean.requests}"
+
+
+def check_helped(mood: str, row: dict, promised: dict, seen: dict, scores: dict) -> None:
+    """Whoever has a score has the one that a helper which is well gives; who has none, failed."""
+    with promise(no_score_without_a_grade):
+        if mood in ("fails", "nonsense") and row["instrument"] == "sage":
+            assert row["value"] is None and row["done"] == 0, row
+        assert row["done"] + row["errors"] <= promised["done"] + promised["errors"], row
+        for draw, values in seen.items():
+            if "nonsense" in mood:
+                continue
+            assert not values or values == scores[draw], f"{draw} is {values}, promised {scores[draw]}"
+
+
+def item_values(world: World, store: str, run: str) -> dict[Draw, dict[str, str]]:
+    """The scores of each play of a run of any test, as its export has them; of a failure none."""
+    table = world.new_file("values.csv")
+    world.ask(store, "export", run, "--to", table)
+    values = {}
+    for row in table_rows(table) if table.exists() else []:
+        scores = {name: value for name, value in row.items() if name.startswith("score.") and value}
+        values[Draw(row["item"], int(row["repeat"]))] = {} if row["failure"] else scores
+    return values
+
+
 @contextlib.contextmanager
 def opened_study(path: Path, name: str) -> Iterator[tuple[str, str]]:
     """The address of a study that is open, and the link on which people join it."""
