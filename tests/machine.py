@@ -1872,6 +1872,70 @@ def rule_study(world, store, name, people, manner):
         assert shown.code == 0, shown.err
 
 
+SHARED = ((4, 3, 2, 1), (1, 2, 3, 4), (7, 1, 1, 1), (0, 0, 5, 5), (2, 6, 1, 1))
+"""How people share out their points."""
+
+
+@rule(people=(10, 9, 12), test=TESTS, model=("ann#1", "eve#1", "bob"), is_first=(False, True))
+def rule_norm(world, people, test, model, is_first):
+    """A study, its norm, and the place of a model on it; what was paid for before is used again."""
+    words, _ = _command(world, model, test, 3, 1, 0, "en", "")
+    with world.store_of_its_own() as name:
+        created = world.ask(name, "study", "create", test, "--name", "norm", "--limit", 3, "--ask", "age")
+        with promise(no_traceback):
+            assert created.code == 0, created.err
+        with opened_study(world.stores[name], "norm") as (url, link):
+            for number in range(people):
+                person = Person(url, link, choose=AtPlaces(number), points=SHARED[number % 4])
+                person.join(**{"about-0": f"{40 + number}"})
+                chance = random.Random(number)
+                while person.answer():
+                    person.points = chance.choice(SHARED)
+        world.lines.append(f"# {people} people took the study norm")
+        file = world.new_file("norm.json")
+        made = world.ask(name, "study", "norms", "norm", "--to", file)
+        with promise(norms_are_of_the_people):
+            assert (made.code == 0) == (people >= 10), f"exit code {made.code} of {people} people: {made.err}"
+        if people < 10:
+            return
+        seconds = [row["value"] for row in world.rows(name).values()]
+        first = world.ask(name, *words) if is_first else None
+        done = world.ask(name, *words, "--norm", file)
+        with promise(norms_are_of_the_people):
+            assert done.code == 0, done.err
+            has_paid = first is not None and "#" in model
+            assert done.requests == (0 if has_paid else 3), f"{done.requests} requests"
+            check_norm(world, name, done.value[0]["run"], test, seconds, first)
+
+
+class AtPlaces:
+    """Chooses options in turn, from one place on."""
+
+    def __init__(self, first: int) -> None:
+        self.place = first
+
+    def __call__(self, options: list[str]) -> str:
+        self.place += 1
+        return options[self.place % len(options)]
+
+
+def check_norm(world, name, run, test, people, first):
+    """The place of a model is the share of people with a worse score; ties count half."""
+    measures = world.ask(name, "show", run).value["summaries"][TASKS[test]]["measures"]
+    place = [one for one in measures if one["name"] == "percentile" and not one["group"]]
+    assert len(place) == 1, f"{len(place)} percentiles"
+    if test != "sesi":  # the key of SECEU becomes that of the norm
+        assert place[0]["value"] is None or 0 <= place[0]["value"] <= 1, place[0]
+        return
+    value = world.rows(name)[run]["value"]
+    worse = sum(1 if person < value else 0.5 if person == value else 0 for person in people)
+    if not world.is_known("norm_rounds_scores"):
+        promised = worse / len(people)
+        assert math.isclose(place[0]["value"], promised, abs_tol=1e-9), f"{place[0]}, promised {promised}"
+    if first is not None:
+        assert world.rows(name)[first.value[0]["run"]]["value"] == value, "the norm moved the score"
+
+
 # --- Drivers --------------------------------------------------------------------------------------
 
 
