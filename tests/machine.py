@@ -1733,6 +1733,37 @@ def rule_page(world, store, kind):
                 assert shown.status == 200, f"View shows {run} with status {shown.status}"
 
 
+@rule(store=STORES, first=WORDS, second=WORDS)
+def rule_side_by_side(world, store, first, second):
+    """View's page of two runs says of them what `compare` says of the older and the newer."""
+    runs = [meaning(world, store, first), meaning(world, store, second)]
+    if None in runs or runs[0] == runs[1]:
+        return
+    older, newer = sorted(runs, key=lambda run: world.rows(store)[run]["created"])
+    parts = [world.parts[store][run] for run in (older, newer)]
+    done = world.ask(store, "compare", older, newer)
+    with Served(view_application(ViewedStore(world.stores[store], load, cards()))) as served:
+        owner = Client(served.url)
+        owner.post("/enter", {"token": served.app[TOKENS].make()})
+        page = owner.get(f"/side-by-side?run={runs[0]}&run={runs[1]}")
+    with promise(pages_show_everything):
+        assert page.status in (200, 400, 404), f"status {page.status}"
+        shared = set.intersection(*({draw.item for draw in part.answers} for part in parts))
+        is_one_form = parts[0].form == parts[1].form and shared
+        assert page.status == 200 or not is_one_form, f"status {page.status} for two runs of one form"
+        if page.status != 200 or done.code != 0:
+            return
+        rows = [world.rows(store)[run] for run in runs]
+        missing = [row for row in rows if not _is_mentioned(row, page.text)]
+        assert not missing, f"the page does not name {missing}"
+    comparison = done.value["comparisons"][0]
+    primary = [one for one in comparison["measures"] if one["primary"] and not one["group"]]
+    with promise(gates_agree):
+        for measure in primary:
+            if measure["verdict"] in ("better", "worse"):
+                assert measure["verdict"] in page.text.casefold(), f"the page does not say {measure['verdict']}"
+
+
 @rule(store=STORES, models=("ann#1 eve#1", "bob#1 eve#1"), test=TESTS, limit=(3, 6))
 def rule_other_order(world, store, models, test, limit):
     """The same models in another order, in a store of its own, have the same numbers."""
