@@ -1265,6 +1265,33 @@ def rule_copy(world, source, trust):
                 world.names[target][row["name"]] = run
 
 
+@rule(model=("ann#1", "bob#1", "eve"), test=TESTS, cap=(2, 4, 0), trust=(False, True), mood=("good", "fails"))
+def rule_copy_again(world, model, test, cap, trust, mood):
+    """Copy an unfinished run, play on, copy again: the copy has everything, as the first store has."""
+    words, _ = _command(world, model, test, 6, 1, 0, "en", "")
+    with world.store_of_its_own() as ours:
+        world.server.mood = mood
+        done = world.ask(ours, *words, *(["--max-requests", cap] if cap else []))
+        world.server.mood = "good"
+        if done.code == 2:
+            return
+        run = done.value[0]["run"]
+        with world.store_of_its_own() as theirs:
+            copy = ["store", "copy", world.stores[ours], world.stores[theirs], *(["--trust"] if trust else [])]
+            for _ in range(3):
+                copied = world.ask("", *copy)
+                with promise(copies_are_the_same):
+                    assert copied.code == 0, copied.err
+                    if world.is_known("second_copy_has_no_score"):
+                        world.ask(theirs, "store", "rescore", run)
+                    assert world.rows(theirs) == world.rows(ours), _first_difference(
+                        world.rows(ours), world.rows(theirs)
+                    )
+                    assert world.plays(theirs, run) == world.plays(ours, run)
+                    assert world.ask(theirs, "check", "store").code == 0
+                world.ask(ours, "resume", run)
+
+
 @rule(store=STORES, word=WORDS, name=NAMES)
 def rule_rename(world, store, word, name):
     run = meaning(world, store, word)
