@@ -1292,6 +1292,43 @@ def rule_copy_again(world, model, test, cap, trust, mood):
                 world.ask(ours, "resume", run)
 
 
+@rule(model=("ann#1", "bob#1"), test=TESTS, lengths=((3, 6), (6, 3), (6, 6)), deleted=(0, 1), is_copied=(False, True))
+def rule_delete_shared(world, model, test, lengths, deleted, is_copied):
+    """Of two runs with the same replies one is deleted; the other can be exported and checked, also
+    from a copy, and repeated for nothing."""
+    with world.store_of_its_own() as ours:
+        runs = []
+        for number, length in enumerate(lengths):
+            words, _ = _command(world, model, test, length, 1, 0, "en", f"n{number}" if lengths[0] == length else "")
+            done = world.ask(ours, *words)
+            if done.code == 0:
+                runs.append((done.value[0]["run"], words))
+        gone, stays = runs[deleted % len(runs)][0], runs[1 - deleted] if len(runs) == 2 else runs[0]
+        if gone == stays[0]:
+            return
+        before = world.rows(ours)[stays[0]]
+        with promise(only_named_results_change):
+            assert world.ask(ours, "store", "delete", gone, "--yes").code == 0
+            assert world.rows(ours) == {stays[0]: before}
+        with contextlib.ExitStack() as opened:
+            place = ours
+            if is_copied:
+                place = opened.enter_context(world.store_of_its_own())
+                copied = world.ask("", "store", "copy", world.stores[ours], world.stores[place])
+                with promise(copies_are_the_same):
+                    assert copied.code == 0, copied.err
+            file = world.new_file("stays.sociometer")
+            with promise(exports_are_accepted):
+                exported = world.ask(place, "export", stays[0], "--to", file)
+                assert exported.code == 0, exported.err
+                checked = world.ask("", "check", file)
+                assert checked.code == 0, f"exit code {checked.code}: {checked.value}"
+        again = world.ask(ours, *stays[1])
+        with promise(no_reply_is_paid_twice):
+            assert (again.code, again.requests) == (0, 0), f"exit code {again.code}, {again.requests} requests"
+            assert world.ask(ours, "check", "store").code == 0
+
+
 @rule(store=STORES, word=WORDS, name=NAMES)
 def rule_rename(world, store, word, name):
     run = meaning(world, store, word)
