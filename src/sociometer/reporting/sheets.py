@@ -160,7 +160,11 @@ def sheet_text(drawn: Drawn) -> str:
     """The sheet as CSV: a unit a row with what raters see, and empty columns for their answers."""
     shown = list(dict.fromkeys(name for unit in drawn.units for name in unit.shown))
     asked = [question.column for question in drawn.sheet.asked]
-    rows = [[unit.id, *(unit.shown.get(name, "") for name in shown), *("" for _ in asked)] for unit in drawn.units]
+    unanswered = [""] * len(asked)
+    rows = []
+    for unit in drawn.units:
+        texts = [unit.shown.get(name, "") for name in shown]
+        rows.append([unit.id, *texts, *unanswered])
     return write_sheet([UNIT, *shown, *asked], rows, guard_formulas=True)
 
 
@@ -216,8 +220,13 @@ def read_filled(path: Path, rater: str, book: LabelBook | None, cards: Mapping[s
     else:
         kind, card = _kind_of(read.columns, path, cards)
         sheet = LabelSheet("", card.title, tuple(_question(one, {}) for one in card.label), kind)
-        keys = {line: ", ".join(row[name] for name in card.key) for line, row in read.rows}
-        units = {keys[line]: Unit(keys[line], {name: row[name] for name in card.key}, {}) for line, row in read.rows}
+        keys = {}
+        units = {}
+        for line, row in read.rows:
+            place = {name: row[name] for name in card.key}
+            key = ", ".join(place.values())
+            keys[line] = key
+            units[key] = Unit(key, place, {})
     labels: dict[str, Label] = {}
     for line, row in read_sheet(path, [question.column for question in sheet.asked], guarded=True).rows:
         unit = keys[line]

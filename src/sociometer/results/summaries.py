@@ -232,8 +232,10 @@ def first_rows(run: StoredRun) -> int:
 def summary_table(run: StoredRun, task: str = "") -> Table:
     """The measures of a run, or of one of its tasks, in the order of importance."""
     lines = lines_of(run, task)
-    own = [note for name in ((task,) if task else run.all_tasks) for note in notes_beside(run, name, run.summary(name))]
-    notes, said = [*caveats(run), *own], rule_sentences(run)
+    notes = list(caveats(run))
+    for name in (task,) if task else run.all_tasks:
+        notes += notes_beside(run, name, run.summary(name))
+    said = rule_sentences(run)
     # the finding has its rules, with the difference at their end
     kept = [note for note in dict.fromkeys(notes) if not any(one.startswith(note.rstrip(".")) for one in said)]
     table = Table(

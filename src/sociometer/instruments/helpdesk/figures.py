@@ -13,7 +13,11 @@ _PARTS = {"discernment": "deeds", "discernment-of-words": "words"}
 
 def figures(runs: Sequence[AnyRun]) -> Sequence[Figure]:
     """What each subject did and said where the person is right, less where they are wrong."""
-    dots = dots_of((run.subject, run.summary.find(measure), part) for run in runs for measure, part in _PARTS.items())
+    estimates = []
+    for run in runs:
+        for measure, part in _PARTS.items():
+            estimates.append((run.subject, run.summary.find(measure), part))
+    dots = dots_of(estimates)
     if not dots:
         return ()
     chart = interval_chart(dots, title="discernment", unit="number", domain=(-1, 1))

@@ -21,7 +21,7 @@ from sociometer.core.paper import (
     printed,
     remarks_on,
 )
-from sociometer.core.task import AnyRun
+from sociometer.core.task import AnyRun, PeopleLabel
 from sociometer.core.words import grouped
 from sociometer.instruments._paper import PaperParts
 from sociometer.instruments.sage.analyses.stability import contexts
@@ -73,7 +73,11 @@ def _human_check(runs: Sequence[AnyRun]) -> PaperPart:
     rows = []
     for members in grouped((run.official, run) for run in runs if run.labels.keys() & {*SHEETS}).values():
         known = {context_key(one): one for run in members for talk in dialogues_of(run) for one in contexts(talk)}
-        found = check([one for run in members for sheet in SHEETS for one in run.labels.get(sheet, ())], known)
+        labels: list[PeopleLabel] = []
+        for run in members:
+            for sheet in SHEETS:
+                labels += run.labels.get(sheet, ())
+        found = check(labels, known)
         remarks = tuple(dict.fromkeys(remark for run in members for remark in remarks_on(run)))
         section = f"{', '.join(dict.fromkeys(run.subject for run in members))}: {found.annotators} annotators"
         for row, each in zip(published("table1"), found.shares, strict=True):
