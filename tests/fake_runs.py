@@ -2,11 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from sociometer.core.card import Card, MeasureCard, Paper, RoleCard, TaskCard
+from sociometer.core.form import Form, norm_digest, read_settings
 from sociometer.core.measure import Summary
-from sociometer.core.settings import Settings
+from sociometer.core.settings import Setting, Settings
 from sociometer.core.task import Episode, Failure, Item, RunView, Score
 
 
@@ -73,9 +74,25 @@ def fake_run(
                 score = Score(values={"correct": float(value)}, facets=its, unreadable=lost)
                 yield Episode(item, repeat, Said(), score, None)
 
+    chosen = of or card()
+    declared = {one.name for one in chosen.setting}
+    more = tuple(Setting(name, "") for name in settings or {} if name not in declared)
+    asked = structs.replace(chosen, setting=(*chosen.setting, *more))
+    language, apart, others = read_settings(asked, "questions", dict(settings or {}), {}, official=False)
+    form = Form(
+        test=chosen.name,
+        task="questions",
+        version=version or chosen.version,
+        language=language,
+        apart=apart,
+        settings=others,
+        roles={role: name for role, name in (roles or {}).items() if role != "subject"},
+        norm=norm_digest(norm),
+    )
     return RunView(
         episodes,
         Settings(dict(settings or {})),
+        form=form,
         subject=label,
         roles=roles or {"subject": label},
         norm=norm,
@@ -83,7 +100,7 @@ def fake_run(
         stand_ins=stand_ins,
         name=label,
         task="questions",
-        card=of or card(),
+        card=chosen,
         version=version,
     )
 

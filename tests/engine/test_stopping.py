@@ -138,11 +138,11 @@ def test_a_decided_run_stays_decided_if_its_failed_items_fail_again(store, refer
 def test_what_cannot_be_compared_is_refused_before_anything_is_sent(store, reference):
     server = Server()
     for change, told in (
-        ({"seed": 3}, "seed; add --seed 0"),
+        ({"seed": 3}, "the seed: 0 and 3; add --seed 0"),
         ({"repeats": 2}, "repeats; leave out --repeats"),
-        ({"seed": 3, "limit": 20}, "seed; add --seed 0.$"),
+        ({"seed": 3, "limit": 20}, "the seed: 0 and 3; add --seed 0.$"),
     ):
-        with pytest.raises(UsageError, match=f"the two differ in {told}"):
+        with pytest.raises(UsageError, match=f"they differ in {told}"):
             engine(store, server).run(config(until=Until(against="main"), **change))
     short = engine(store, server, items=30).run(config("baseline/random", caps=Caps(max_requests=0), name="few")).run
     assert short.status == "finished"  # a baseline costs nothing

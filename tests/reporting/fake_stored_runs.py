@@ -9,6 +9,7 @@ from msgspec import Struct, structs
 
 from sociometer.core.card import Card, MeasureCard, Paper, RoleCard, TaskCard
 from sociometer.core.conversation import Event, Exchange, Message, Noted, Reply
+from sociometer.core.form import Form
 from sociometer.core.instrument import Instrument
 from sociometer.core.measure import Figure, Summary, Table
 from sociometer.core.settings import Settings
@@ -103,7 +104,17 @@ class FakeStoredRun:
             created=self.created,
             status=self.status,
             whose_items="official" if self.official else "bundled",
+            form=self.form("questions"),
             baseline=self.subject.startswith("baseline/"),
+        )
+
+    def form(self, task: str) -> Form:
+        return Form(
+            test=self.definition.card.name,
+            task=task,
+            version=self.version,
+            whose_items="official" if self.official else "bundled",
+            roles={"judge": self.judge},
         )
 
     def summarised(self, task: str = "") -> RunView:

@@ -95,8 +95,6 @@ def test_settings_that_differ_are_told_beside_the_verdict():
     values = [0, 1] * 10
     runs = [fake_run(name, values, settings={"prompting": how}) for name, how in (("A", "direct"), ("B", "steps"))]
     assert "settings differ in prompting: direct and steps" in compare(runs)[0].notes
-    one, other = (fake_run(name, values, settings={"norm": norm}) for name, norm in (("A", None), ("B", "bn.json")))
-    assert "settings differ in norm: not set and bn.json" in compare([one, other])[0].notes
 
 
 def test_a_task_that_a_run_lacks_is_told():

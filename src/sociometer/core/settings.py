@@ -24,6 +24,10 @@ class Setting(Struct, frozen=True):
     many: bool = False
     required: bool = False
     positional: bool = False
+    tasks: tuple[str, ...] = ()
+    """The tasks that read it; empty means all."""
+    of_subject: bool = False
+    """Whether it states a fact about the subject and changes nothing that is asked."""
     every_kind: bool = False
     """Whether `all` means runs with every model in the other roles, such as simulators that are compared."""
     least: float | None = None

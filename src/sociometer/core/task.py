@@ -5,22 +5,19 @@ import heapq
 from collections import Counter
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
 from random import Random
-from typing import Any, Generic, Literal, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 import msgspec
 from msgspec import Struct
 
 from sociometer.core.card import NO_CARD, Card
 from sociometer.core.conversation import SUBJECT
+from sociometer.core.form import NO_FORM, Form, WhoseItems
 from sociometer.core.measure import Corrected, Summary
 from sociometer.core.session import Session
 from sociometer.core.settings import Settings
 from sociometer.core.source import Source
 from sociometer.core.stopping import StoppingRecord
-
-WhoseItems = Literal["official", "own", "bundled", "imported", "runs"]
-"""The origin of items: the paper's own by their checksums, others in their place, ours, those of a benchmark that
-another tool ran, or earlier runs, for an analysis."""
 
 
 class Item(Struct, frozen=True, kw_only=True):
@@ -188,6 +185,8 @@ class RunView(Struct, Generic[ItemT, OutcomeT], frozen=True):
     why_ended: str = ""
     """Why it ended before all items were played; empty if it did not, or if nobody knows."""
     whose_items: WhoseItems = "bundled"
+    form: Form = NO_FORM
+    """What was asked."""
     as_in_paper: bool = False
     """Whether its scores are those of the first replies, as for items that were played as the paper's."""
     baseline: bool = False

@@ -33,8 +33,8 @@ from sociometer.engine.run_options import model_spec
 from sociometer.engine.runner import Ending, Runner
 from sociometer.models.keys import KeyPolicy
 from sociometer.models.python import Function, PythonPlayer
-from sociometer.store.past import present_settings, same_prompts
-from sociometer.store.records import Manifest, RunRecord, RunStatus
+from sociometer.store.past import present_settings
+from sociometer.store.records import Manifest, RunRecord, RunStatus, present_prompts
 from sociometer.store.runs import RunSearch
 from sociometer.store.store import Store
 from sociometer.store.stored_run import StoredRun
@@ -414,7 +414,7 @@ def _refuse_changes(record: RunRecord, plan: ReadPlan) -> None:
     now, then = plan.manifest, record.manifest
     before, after = ({role: one.identity for role, one in manifest.roles.items()} for manifest in (then, now))
     changed = {
-        "prompts": not same_prompts(then.prompts_digest, now.prompts_digest),
+        "prompts": present_prompts(then.prompts_digest) != present_prompts(now.prompts_digest),
         "data files": then.data_files != now.data_files,
     }
     changed |= {f"model in the role '{role}'": before.get(role) != after.get(role) for role in {**before, **after}}

@@ -44,8 +44,8 @@ from sociometer.store.bundle import (
     read_bundle,
     write_bundle,
 )
-from sociometer.store.past import present_settings, same_prompts
-from sociometer.store.records import Manifest, RunStatus
+from sociometer.store.past import present_settings
+from sociometer.store.records import Manifest, RunStatus, present_prompts
 from sociometer.store.store import Store
 from sociometer.store.stored_run import StoredRun
 
@@ -354,7 +354,7 @@ class _Replay:
         then, now = self._manifest, self._plan.described()
         if then.whose_items == "own":
             raise UsageError("the run used items of somebody's own (--data), which are not in the file.")
-        if not same_prompts(then.prompts_digest, now.prompts_digest):
+        if present_prompts(then.prompts_digest) != present_prompts(now.prompts_digest):
             raise UsageError(
                 "the run used other prompts than this version of the instrument, which are not in the file; if they are"
                 " not somebody's own, check it with the version that made it."

@@ -18,6 +18,7 @@ from markupsafe import Markup
 from platformdirs import user_cache_path
 
 from sociometer.core.errors import UsageError
+from sociometer.core.form import norm_digest, setting_words
 from sociometer.core.measure import Table
 from sociometer.core.sheets import whole_file
 from sociometer.core.task import AnyRun
@@ -28,7 +29,7 @@ from sociometer.reporting.figures import difference_strips, strips
 from sociometer.reporting.headline import findings_of, headlines_of, title_of, troubles
 from sociometer.reporting.rankings import Ranking, company_of
 from sociometer.reporting.tables import TextCell, cells, heads, rows, without_empty_columns
-from sociometer.results.candidates import item_sets, norm_digest, setting_words
+from sociometer.results.candidates import item_sets
 from sociometer.results.export import of_people
 from sociometer.results.leaderboard import Standing
 from sociometer.results.summaries import measure_rows
@@ -133,7 +134,7 @@ def render(content: ReportContent, *, made: str, version: str, top: int = TOP, l
 
 def _apart(result: AnyRun) -> str:
     """What keeps a run off the scale of others in words: the models in other roles, and a norm that is its key."""
-    key = result.settings.get("norm") if norm_digest(result.norm) != norm_digest(None) else ""
+    key = result.settings.get("norm") if norm_digest(result.norm) else ""
     return ", ".join(filter(None, (company_of(result), f"key: the answers in {key}" if key else "")))
 
 

@@ -1,15 +1,13 @@
 """Whether runs of one task can be compared, which items they share, and the label of a run, the same everywhere."""
 
-import hashlib
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any
 
-import msgspec
 from msgspec import Struct
 
 from sociometer.core.conversation import SUBJECT
 from sociometer.core.errors import UsageError, hint
+from sociometer.core.form import differs, setting_words, why_apart
 from sociometer.core.settings import SettingValue
 from sociometer.core.task import SERIES, TASK, AnyRun
 from sociometer.core.words import grouped, in_one_line
@@ -76,11 +74,6 @@ def _facts(run: StoredRun) -> dict[str, SettingValue]:
     return {**run.manifest.config.settings, **view.settings, **others, "official items": run.official}
 
 
-def setting_words(value: SettingValue) -> str:
-    """The value of a setting as text."""
-    return ", ".join(value) if isinstance(value, tuple) else "not set" if value in (None, "") else str(value)
-
-
 def item_sets(runs: Sequence[AnyRun]) -> dict[tuple[str, str], str]:
     """The name of the item set of each run and task: “official items”; empty where all have the bundled ones."""
     apart = {(run.card.name, run.task) for run in runs if run.whose_items in ("official", "own")}
@@ -106,10 +99,6 @@ def norm_scores(runs: Sequence[AnyRun]) -> dict[str, tuple[str, ...]]:
     return found
 
 
-_USUAL = {"base": False}
-"""The way of answering of a run that does not name one."""
-
-
 def why_not_comparable(
     one: AnyRun, two: AnyRun, items: tuple[Mapping[str, ItemValue], Mapping[str, ItemValue]] | None = None
 ) -> str:
@@ -120,60 +109,34 @@ def why_not_comparable(
     for candidate in (one, two):
         if candidate.failed:
             return f"{candidate.subject} has no number to compare: {candidate.failed}"
-    if (one.card.name, one.task) != (two.card.name, two.task):
-        return f"they are runs of different tasks: {one.card.name}/{one.task} and {two.card.name}/{two.task}"
-    if one.made_by != two.made_by:
-        return (
-            f"they come from versions {one.made_by} and {two.made_by} of {one.card.name}; "
-            "measure one of them again with the other's version of the package"
-        )
-    if {one.whose_items, two.whose_items} == {"official", "bundled"}:
-        return "one has official items and the other bundled ones; measure both on the same items"
-    others = sorted({*one.roles, *two.roles} - {SUBJECT})
-    for role in others:
-        first, second = one.roles.get(role, "no model"), two.roles.get(role, "no model")
-        if first != second:
-            return f"they have different models in the role {role}: {first} and {second}"
-    for setting in one.card.setting:
-        values = [setting_words(run.settings.get(setting.name, setting.default)) for run in (one, two)]
-        if setting.apart and values[0] != values[1]:
-            return f"they differ in the setting '{setting.name}': {values[0]} and {values[1]}"
-    ways = [str(run.settings.get("tools", "none")) for run in (one, two)]
-    if ways[0] != ways[1] and any(task.tools for task in one.card.task if task.name == one.task):
-        return f"their subjects use tools in different ways ({ways[0]} and {ways[1]}); give both -o tools=told"
-    if norm_digest(one.norm) != norm_digest(two.norm):
+    differences = differs(one.form, two.form, "pair")
+    if differences and differences[0].field == "norm" and bool(one.people) != bool(two.people):
         model = two if one.people else one
-        if bool(one.people) != bool(two.people) and model.settings.get("norm"):
+        if model.settings.get("norm"):
             return f"the norm of {model.subject} has another key than the study; play the model without --norm"
-        return "they were scored on different norms; run both with the same --norm, or both without one"
+    if differences:
+        return why_apart(differences, one.card.name)
     if items is None:
         return ""
     shared = [name for name in items[0] if name in items[1]]
     if not shared:
         return "they share no scored item"
     changed = [name for name in shared if items[0][name].content != items[1][name].content]
-    spoken = [run.settings.get("language") for run in (one, two)]
-    if changed and spoken[0] != spoken[1]:
-        return f"their languages differ: {spoken[0]} and {spoken[1]}; give both runs the same --language"
     if changed:
         return f"{len(changed)} items differ in content under the same id, such as {changed[0]!r}"
     return ""
 
 
 def differing_settings(one: AnyRun, two: AnyRun) -> tuple[str, ...]:
-    """The settings in which two runs differ, as text; one that this version no longer has makes no difference."""
-    known = {"base", "tools", *(setting.name for setting in one.card.setting)}
-    both = one.settings.keys() & two.settings.keys()
-    names = sorted(both | ((one.settings.keys() | two.settings.keys()) & known))
-    values = [(name, *(run.settings.get(name, _USUAL.get(name)) for run in (one, two))) for name in names]
-    told = ((name, *map(setting_words, pair)) for name, *pair in values if pair[0] != pair[1])
-    return tuple(f"{name}: {first} and {second}" for name, first, second in told)
-
-
-def norm_digest(norm: Any) -> str:
-    """A digest of the norm that scores depend on: one of `study norms` (`TaskNorm`) changes no score."""
-    places = isinstance(norm, dict) and norm.get("kind") == "people"
-    return hashlib.sha256(msgspec.json.encode(None if places else norm, order="deterministic")).hexdigest()
+    """The settings in which two runs that can be compared differ, as text."""
+    differences = [
+        each for each in differs(one.form, two.form, "table") if each.field.startswith(("setting ", "prompts"))
+    ]
+    told = [f"{each.field.removeprefix('setting ')}: {each.first} and {each.second}" for each in differences]
+    bases = [setting_words(run.settings.get("base", False)) for run in (one, two)]
+    if bases[0] != bases[1]:
+        told.insert(0, f"base: {bases[0]} and {bases[1]}")
+    return tuple(told)
 
 
 MANY_UNREADABLE = 0.05

@@ -9,12 +9,13 @@ from msgspec import Struct, structs
 
 from sociometer.core.conversation import SUBJECT
 from sociometer.core.errors import NotFound, UsageError, hint, unknown
+from sociometer.core.form import norm_digest
 from sociometer.core.instrument import Instrument
 from sociometer.core.measure import Shown
 from sociometer.core.settings import SettingValue
 from sociometer.core.task import TASK, asked_items
 from sociometer.core.words import counted, first_of, grouped, listed
-from sociometer.results.candidates import common_items, norm_digest, short_run_note
+from sociometer.results.candidates import common_items, short_run_note
 from sociometer.results.groups import groups_of, runs_of_people, study_run
 from sociometer.store.records import RunRecord, RunStatus
 from sociometer.store.runs import SeveralRuns
@@ -372,7 +373,7 @@ def _kind(run: StoredRun) -> _Kind:
     company = tuple(f"{role}={label}" for role, label in sorted(run.manifest.other_roles.items()))
     apart = ((one, run.manifest.config.settings.get(one.name)) for one in run.definition.card.setting if one.apart)
     chosen = {(one.name, value) for one, value in apart if not one.is_default(value)}
-    norms = {("norm", norm_digest(norm)) for norm in run.manifest.norms.values()} - {("norm", norm_digest(None))}
+    norms = {("norm", norm_digest(norm)) for norm in run.manifest.norms.values()} - {("norm", "")}
     return _Kind(run.manifest.whose_items, company, frozenset(chosen | norms))
 
 

@@ -4,8 +4,9 @@ from collections.abc import Callable, Mapping
 
 from msgspec import structs
 
-from sociometer.core.card import MeasureCard
+from sociometer.core.card import Card, MeasureCard
 from sociometer.core.errors import UsageError
+from sociometer.core.form import differs, why_apart
 from sociometer.core.instrument import Instrument
 from sociometer.core.stopping import UNDECIDED, Look, StoppingRecord, Until
 from sociometer.core.task import AnyRun, StoppingRule, items_digest, sample
@@ -14,7 +15,6 @@ from sociometer.results.comparison import failed_extremes, shared_differences
 from sociometer.statistics.formatting import margin_text, scale_and_digits
 from sociometer.statistics.item_values import RunItems, read_items, shared_items
 from sociometer.statistics.sequential import blocks, drift, look, widening
-from sociometer.store.past import present_settings, same_prompts
 from sociometer.store.records import Manifest, RunStatus
 from sociometer.store.stored_run import StoredRun
 
@@ -28,7 +28,7 @@ def stopping_rule(manifest: Manifest, instrument: Instrument, stored: Callable[[
         raise ValueError("the run has no stopping rule")
     measures = {task: _rule_measure(instrument, task) for task in manifest.config.tasks}
     reference = stored(until.against)
-    _refuse_others(manifest, reference)
+    _refuse_others(manifest, reference, instrument)
     return DecidedRule(instrument, until, measures, reference, stored)
 
 
@@ -43,35 +43,42 @@ def _rule_measure(instrument: Instrument, task: str) -> MeasureCard:
     )
 
 
-def _refuse_others(new: Manifest, reference: StoredRun) -> None:
+def _refuse_others(new: Manifest, reference: StoredRun, instrument: Instrument) -> None:
     """Raise a UsageError if a new run cannot be compared with the reference item by item, to the end."""
-    card = reference.definition.card
-    old = structs.replace(reference.manifest, config=present_settings(reference.manifest.config, card))
-    new = structs.replace(new, config=present_settings(new.config, card))
-    tasks = new.config.tasks
-    if (name := new.config.instrument) != reference.instrument:
-        raise UsageError(f"--against {reference.reference} is a run of {reference.instrument}; give a run of {name}.")
-    for what, before, now in (
-        ("version", old.instrument_version, new.instrument_version),
-        ("repeats", [old.repeats.get(task) for task in tasks], [new.repeats.get(task) for task in tasks]),
-        ("seed", old.config.seed, new.config.seed),
-        ("items", [_drawn(reference, task, new) for task in tasks], [new.items_digests.get(task) for task in tasks]),
-        ("settings", {**old.config.settings, **old.config.ways}, {**new.config.settings, **new.config.ways}),
-        ("prompts", True, same_prompts(old.prompts_digest, new.prompts_digest)),
-        ("other roles", old.other_roles, new.other_roles),
-    ):
-        if before != now:
+    old = reference.manifest
+    test = new.config.instrument
+    if test != reference.instrument:
+        raise UsageError(f"--against {reference.reference} is a run of {reference.instrument}; give a run of {test}.")
+    for task in new.config.tasks:
+        why = _why_not_item_by_item(new, reference, instrument, task)
+        if why:
             raise UsageError(
-                f"the run and --against {reference.reference} cannot be compared item by item: the two differ in {what}"
-                f"{_mended(old, new, what)}."
+                f"the run and --against {reference.reference} cannot be compared item by item: {why}"
+                f"{_option_to_add(old, new, instrument.card, why)}."
             )
     if reference.status is RunStatus.PLAYING:
         raise UsageError(f"--against {reference.reference} is still being played; wait for it to end.")
-    if lacking := [task for task in tasks if reference.part(task) is not None]:
+    lacking = [task for task in new.config.tasks if reference.part(task) is not None]
+    if lacking:
         step = f"To play the rest: {old.config.resume_command(reference.reference)}"
         if old.config.until is not None:
             step = "Its rule ended it early. Run its model again without --against; stored replies are reused."
         raise UsageError(f"--against {reference.reference} has not played all items of {', '.join(lacking)}. {step}")
+
+
+def _why_not_item_by_item(new: Manifest, reference: StoredRun, instrument: Instrument, task: str) -> str:
+    """Why the items of a task cannot be compared one by one to the end; empty if they can."""
+    old = reference.manifest
+    if task not in old.config.tasks:
+        return f"it has no task '{task}'"
+    differences = differs(reference.form(task), new.form(task, instrument.card, ""), "table")
+    if differences and differences[0].field != "picked items":
+        return why_apart(differences, instrument.card.name)
+    if old.repeats.get(task) != new.repeats.get(task):
+        return "they differ in repeats"
+    if _drawn(reference, task, new) != new.items_digests.get(task):
+        return "they differ in items"
+    return ""
 
 
 def _drawn(reference: StoredRun, task: str, new: Manifest) -> str | None:
@@ -87,18 +94,35 @@ def _drawn(reference: StoredRun, task: str, new: Manifest) -> str | None:
     return items_digest({item.id: item.content_digest() for item in drawn})
 
 
-def _mended(old: Manifest, new: Manifest, what: str) -> str:
-    """The options that make a new run one like the old; empty if no option does."""
-    before, now = (
-        {"--limit ": one.limit if what == "items" else None, "--seed ": one.seed, "--repeats ": one.repeats}
-        | {f"--{name} ": value for name, value in one.settings.items()}
-        | {f"-o {name}=": value for name, value in one.ways.items()}
-        for one in (old.config, new.config)
-    )
-    were = {name: before.get(name) for name in before | now if before.get(name) != now.get(name)}
-    return "".join(
-        f"; leave out {name.strip(' =')}" if value is None else f"; add {name}{value}" for name, value in were.items()
-    )
+def _option_to_add(old: Manifest, new: Manifest, card: Card, why: str) -> str:
+    """The options that make a new run one like the old, as the end of a sentence; empty if no option does."""
+    before = _options_of(old, card, why)
+    now = _options_of(new, card, why)
+    steps = []
+    for option, value in before.items():
+        if value == now.get(option):
+            continue
+        if value is None:
+            steps.append(f"; leave out {option.strip(' =')}")
+        else:
+            steps.append(f"; add {option}{value}")
+    return "".join(steps)
+
+
+def _options_of(manifest: Manifest, card: Card, why: str) -> dict[str, object]:
+    """The options on which the items and the questions of a run depend, as they are typed."""
+    config = manifest.config
+    options: dict[str, object] = {
+        "--limit ": config.limit if "items" in why else None,
+        "--seed ": config.seed,
+        "--repeats ": config.repeats,
+    }
+    for setting in card.setting:
+        value = config.settings.get(setting.name, setting.default)
+        options[f"--{setting.name} "] = setting.default if value is None else value
+    for name, value in config.ways.items():
+        options[f"-o {name}="] = value
+    return options
 
 
 def _items(instrument: Instrument, task: str, view: AnyRun, measure: MeasureCard) -> RunItems:

@@ -28,15 +28,6 @@ _ORDINARY_SETTINGS: Mapping[tuple[str, str], SettingValue] = {
 }
 """Settings of version 0.3, by task, and the value with which a run is like one of this version."""
 
-_PROMPTS_THAT_STAY: Mapping[str, str] = {
-    "febef76395c0a1e7": "6584e609fde0564a",  # sesi
-    "ede7392551b1cf7b": "202d49586e1853c7",  # sesi, for people
-    "660b817acc2d2a8f": "2e040a79bbbb2a62",  # socialeval
-    "be2dd0f943a69d6e": "e51836fc4abe1fb7",  # socialeval, for people
-    "173620d4a556b5a7": "a080eb1e06e52d59",  # sage
-}
-"""Digests of the prompts of version 0.3, each with that of the same prompts without those that no task reads now."""
-
 
 def past_tasks(store: Store, record: RunRecord, instrument: Instrument) -> dict[str, str]:
     """The tasks of a run whose numbers are only shown, each with the reason as the end of a sentence."""
@@ -51,11 +42,6 @@ def present_settings(config: RunConfig, card: Card) -> RunConfig:
     """The choices of a run without the settings that its instrument no longer has, which had their ordinary value."""
     names = {setting.name for setting in card.setting}
     return structs.replace(config, settings={name: value for name, value in config.settings.items() if name in names})
-
-
-def same_prompts(one: str, other: str) -> bool:
-    """Whether two digests are of the same prompts, but for prompts of version 0.3 that no task reads now."""
-    return _PROMPTS_THAT_STAY.get(one, one) == _PROMPTS_THAT_STAY.get(other, other)
 
 
 def _why_past(store: Store, record: RunRecord, instrument: Instrument, task: str) -> str:

@@ -1,6 +1,7 @@
 """The records that the store writes and reads."""
 
 import re
+from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any
 
@@ -10,9 +11,9 @@ from msgspec import Struct, structs
 from sociometer.core.card import Card
 from sociometer.core.config import Caps, RunConfig
 from sociometer.core.conversation import SUBJECT, Identity, Message, Usage
+from sociometer.core.form import Form, WhoseItems, norm_digest, read_settings
 from sociometer.core.settings import Settings, without_folders
 from sociometer.core.stopping import Until
-from sociometer.core.task import WhoseItems
 
 
 class RunStatus(StrEnum):
@@ -23,6 +24,21 @@ class RunStatus(StrEnum):
     FAILED = "failed"
     FINISHED = "finished"
     DAMAGED = "damaged"
+
+
+_PROMPTS_THAT_STAY: Mapping[str, str] = {
+    "febef76395c0a1e7": "6584e609fde0564a",  # sesi
+    "ede7392551b1cf7b": "202d49586e1853c7",  # sesi, for people
+    "660b817acc2d2a8f": "2e040a79bbbb2a62",  # socialeval
+    "be2dd0f943a69d6e": "e51836fc4abe1fb7",  # socialeval, for people
+    "173620d4a556b5a7": "a080eb1e06e52d59",  # sage
+}
+"""Digests of the prompts of version 0.3, each with that of the same prompts without those that no task reads now."""
+
+
+def present_prompts(digest: str) -> str:
+    """The digest of the same prompts in this version."""
+    return _PROMPTS_THAT_STAY.get(digest, digest)
 
 
 class RoleRecord(Struct, frozen=True, omit_defaults=True):
@@ -40,6 +56,12 @@ class RoleRecord(Struct, frozen=True, omit_defaults=True):
         """Its name in tables; that of a baseline or a script whatever its label is."""
         who = self.identity
         return f"{who.wire}/{who.name}" if who.wire in ("baseline", "scripted") else self.label
+
+    def weights(self, run: str) -> str:
+        """What tells its weights apart from those of another player with this name; unknown ones hold for one run."""
+        who = self.identity
+        known = (who.wire, who.base_url, who.name, who.revision, who.fields, self.code_digest)
+        return " ".join(filter(None, known if who.certain else (*known, run)))
 
 
 class Manifest(Struct, frozen=True, omit_defaults=True):
@@ -87,6 +109,42 @@ class Manifest(Struct, frozen=True, omit_defaults=True):
         idle = {one.name for one in card.setting if one.bundled and own}
         return without_folders(card.setting, {name: one for name, one in config.settings.items() if name not in idle})
 
+    def form(self, task: str, card: Card, run: str) -> Form:
+        """What was asked in a task; `run` tells players apart whose weights are known for this run only."""
+        config = self.config
+        is_official = config.official and task in card.default_tasks(official=True)
+        language, apart, settings = read_settings(card, task, config.settings, self.data_files, official=is_official)
+        task_card = next((one for one in card.task if one.name == task), None)
+        players = {role: player for role, player in self.roles.items() if role in _roles_of(card, task)}
+        return Form(
+            test=config.instrument,
+            task=task,
+            version=self.instrument_version,
+            whose_items=self.whose_items,
+            files=self._files_of(task, card),
+            picked=tuple(sorted(config.items)),
+            given=self.items_digests.get(task, "") if self.given_items else "",
+            language=language,
+            apart=apart,
+            settings=settings,
+            prompts=present_prompts(self.prompts_digest),
+            second_question=_asked_again(config),
+            tools=config.tools if task_card is not None and task_card.tools else "",
+            seed=config.seed,
+            roles={role: player.label for role, player in players.items()},
+            weights={role: player.weights(run) for role, player in players.items()},
+            norm=norm_digest(self.norms.get(task)),
+        )
+
+    def _files_of(self, task: str, card: Card) -> dict[str, str]:
+        """The checksums of the files with the items of a task, if they are not the bundled ones."""
+        if self.whose_items not in ("official", "own"):
+            return {}
+        needed = {file.name for file in card.files() if not file.prompts}
+        if any(one.name == task and one.needs for one in card.task):
+            needed = {file.name for file in card.files_of(task)}
+        return {name: checksum for name, checksum in self.data_files.items() if name in needed}
+
     @property
     def whose_items(self) -> WhoseItems:
         """The origin of the items."""
@@ -98,6 +156,19 @@ class Manifest(Struct, frozen=True, omit_defaults=True):
         if not self.config.official:
             return "bundled"
         return "official" if self.official_files else "own"
+
+
+def _asked_again(config: RunConfig) -> str:
+    """Whether a reply without an answer was asked about; `usual` where the task decides it."""
+    if config.second_question is None and config.official:
+        return "usual"
+    return "no" if config.second_question is False else "yes"
+
+
+def _roles_of(card: Card, task: str) -> set[str]:
+    """The roles besides the subject that a task uses, or may use."""
+    used = {role.name for role in card.roles_of(task)} | {role.name for role in card.role if task in role.optional}
+    return used - {SUBJECT}
 
 
 class _Options(Struct):

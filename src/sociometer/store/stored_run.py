@@ -13,6 +13,7 @@ from msgspec import structs
 from sociometer.core.card import Card, MeasureCard
 from sociometer.core.conversation import SUBJECT, Exchange, Sampling, Transcript
 from sociometer.core.errors import FailureKind, SociometerError, StoreError, UsageError, hint, unknown
+from sociometer.core.form import Form
 from sociometer.core.instrument import Instrument
 from sociometer.core.measure import Measure, Summary
 from sociometer.core.reply_summary import scored_as, scored_replies, summarised
@@ -184,6 +185,10 @@ class StoredRun:
             and not (name == SUBJECT and role.identity.wire == "baseline" and role.label.startswith(role.own_name))
         )
 
+    def form(self, task: str) -> Form:
+        """What was asked in a task."""
+        return self.manifest.form(task, self._instrument.card, self.id)
+
     @property
     def people(self) -> int:
         """How many people are the subject together; 0 for a run of one subject."""
@@ -278,7 +283,7 @@ class StoredRun:
             run=self.id, stand_ins=self.stand_ins, times=self._times(found.name),
             name=self.subject, task=found.name, card=self._instrument.card, version=self.version,
             created=self.created, status=self.status, why_ended=self.why_ended,
-            whose_items=manifest.whose_items, as_in_paper=manifest.config.official,
+            whose_items=manifest.whose_items, form=self.form(found.name), as_in_paper=manifest.config.official,
             baseline=SUBJECT in manifest.roles and manifest.roles[SUBJECT].identity.wire == "baseline",
             people=self.people, others="; ".join(self._instrument.notices(manifest.other_roles, {}, self.version)),
         )  # fmt: skip

@@ -116,6 +116,6 @@ def test_a_short_comparison_stops_when_decided(play, official):
     found = re.search(r"until decided: better after (\d+) of 40 items", out)
     assert code == 0 and found and int(found[1]) < 40
     code, _, err = play("run sage", *rule, model="warm", form="full")
-    assert code == 2 and "the two differ in settings; add --form short." in err
+    assert code == 2 and "they differ in the setting 'form': short and full; add --form short." in err
     _, out, _ = play("compare", "old", "new")
     assert "warm (short form)" in out and "better" in out
