@@ -1,6 +1,6 @@
 """What was asked, and the one relation that says what may be put together."""
 
-from itertools import product
+from itertools import pairwise, product
 
 import pytest
 from hypothesis import given
@@ -35,7 +35,7 @@ def test_what_may_be_put_together_is_the_same_in_every_order_and_groups_never_ov
 
 @given(FORMS, FORMS)
 def test_parts_of_one_result_stand_in_one_table_and_can_be_compared(one, two):
-    for narrow, wide in zip(PURPOSES, PURPOSES[1:], strict=False):
+    for narrow, wide in pairwise(PURPOSES):
         if not differs(one, two, narrow):
             assert not differs(one, two, wide)
 
@@ -47,8 +47,8 @@ def test_parts_of_one_result_stand_in_one_table_and_can_be_compared(one, two):
         ({"whose_items": "official"}, "one has bundled items and the other official ones"),
         ({"language": "zh"}, "their languages differ: en and zh"),
         ({"apart": {"orders": "3"}}, "they differ in the setting 'orders': 1 and 3"),
-        ({"roles": {"judge": "claude"}}, "different models in the role judge: gpt-4o and claude"),
-        ({"roles": {}}, "different models in the role judge: gpt-4o and no model"),
+        ({"roles": {"judge": "claude"}}, "they have different models in the role judge: gpt-4o and claude"),
+        ({"roles": {}}, "they have different models in the role judge: gpt-4o and no model"),
         ({"norm": "3fa2"}, "they were scored on different norms"),
         ({"tools": "told"}, "their subjects use tools in different ways (none and told)"),
     ],
@@ -63,7 +63,7 @@ def test_the_message_names_the_field_and_both_values(change, why):
         "roles": {"judge": "gpt-4o"},
     }
     found = differs(Form(**usual), Form(**{**usual, **change}), "pair")
-    assert why_apart(found, "sesi").startswith(why)
+    assert why in why_apart(found, "sesi")
 
 
 def test_a_setting_of_another_task_is_no_part_of_a_form():
