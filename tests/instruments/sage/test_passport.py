@@ -248,7 +248,7 @@ def test_who_plays_the_person_is_beside_the_numbers_and_the_verdict(tmp_path, ca
     monkeypatch.chdir(tmp_path)
     words = ["run", "sage", "--model", "baseline/random", "--limit", "10", "--turns", "1", "--store", "s.db"]
     for label in ("one", "two"):
-        assert run_command([*words, "--role", "simulator=baseline/random", "--label", label]) == 0
+        assert run_command([*words, "--role", "simulator=baseline/random", "--name", label]) == 0
     for shown in (["show", "one"], ["show", "one", "--json"], ["compare", "one", "two"]):
         capsys.readouterr()
         assert run_command([*shown, "--store", "s.db"]) == 0

@@ -39,7 +39,7 @@ def play(tmp_path, capsys, monkeypatch):
 
         def call(command, *words, model="", form="", store="s.db"):
             roles = ("--role", f"simulator=vllm/person@{server.url}#1") if model else ()
-            named = ("--model", f"vllm/{model}@{server.url}#1", "--label", model) if model else ()
+            named = ("--model", f"vllm/{model}@{server.url}#1", "--name", model) if model else ()
             forms = ("--form", form) if form else ()
             code = run_command([*command.split(), *words, *named, *roles, *forms, "--store", str(tmp_path / store)])
             said = capsys.readouterr()
