@@ -132,12 +132,12 @@ def test_strategies_of_imported_dialogues(cli, imported, tmp_path):
     assert len(cli("runs", "--json")) == count, "the same command again makes no new run"
 
 
-def test_all_means_one_run_of_each_subject_in_commands_of_an_instrument_too(cli, imported):
+def test_all_means_every_result_in_commands_of_an_instrument_too(cli, imported):
     found = cli("sage", "analyse", "all", "--what", "coordinate", "--role", "judge=baseline/random", "--json")
     solutions = [each for each in tables(found)["coordinate"] if each["measure"] == "solution"]
-    assert [each["subject"] for each in solutions] == ["some-model", "other"]
+    assert {each["subject"] for each in solutions} == {"some-model · strict", "other · strict", "some-model · kind"}
     said = cli("sage", "analyse", "all", imported[0], "--role", "judge=baseline/random", code=2)
-    assert f"'all' chooses the runs itself; leave out '{imported[0]}'" in said
+    assert f"'all' means every result; leave out '{imported[0]}'" in said
 
 
 def test_a_judge_of_its_own_is_told_from_the_folder_and_kept_apart(cli, tmp_path):
@@ -277,7 +277,7 @@ def test_subjects_are_crossed_with_several_simulators_in_one_command(cli, tmp_pa
         "run", "sage", "--model", "baseline/oracle", "--model", "baseline/random", "--limit", "12", "--turns", "3",
         "--role", "simulator=baseline/random", "--role", f"simulator=scripted/{script}", "--quiet",
     )  # fmt: skip
-    assert "--name works with one model for each role" in cli(*words[:2], *words[4:], "--name", "x", code=2)
+    assert "--name works with a single --model, not with several" in cli(*words, "--name", "x", code=2)
     out = cli(*words)
     assert "baseline/oracle (simulator baseline/random)" in out
     assert "baseline/random (simulator scripted/kind.jsonl)" in out
@@ -305,17 +305,18 @@ def test_other_commands_take_one_model_for_a_role(cli, imported):
     assert "--role judge is given twice" in cli(*words, code=2)
 
 
-def test_a_leaderboard_names_every_run_that_it_leaves_out(cli, imported):
+def test_a_leaderboard_names_every_result_that_it_leaves_out(cli, imported):
     first, second, kind = imported
     cli("run", "sage", "--model", "baseline/oracle", "--limit", "2", "--quiet", "--role", "simulator=baseline/random")
-    [oracle] = [each["run"] for each in cli("runs", "--json") if each["subject"] == "baseline/oracle"]
     [board] = cli("compare", "sage", "--json")["rankings"]
-    assert [each["subject"] for each in board["standings"]] == ["some-model", "other"]
-    left = " | ".join(board["left_out"])
-    assert f"some-model ({kind}): other roles (simulator=kind)" in left
-    assert oracle in left and first not in left and second not in left
+    assert [each["subject"] for each in board["standings"]] == ["some-model (simulator strict)", "other"]
+    assert board["left_out"] == [
+        "some-model (simulator kind): nothing else was asked the same",
+        "baseline/oracle: nothing else was asked the same",
+    ]
     text = cli("compare", first, second, kind)
-    assert "Left out: some-model" in text and "different models in the role simulator" in text
+    assert "Left out: some-model (simulator kind): nothing else was asked the same" in text
+    assert "different models in the role simulator" in cli("compare", first, kind, code=2)
 
 
 def test_a_report_has_an_axis_for_each_simulator(cli, imported, tmp_path):

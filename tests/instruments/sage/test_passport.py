@@ -246,15 +246,15 @@ def test_refusals_of_the_release_are_recognised(released_talks):
 def test_who_plays_the_person_is_beside_the_numbers_and_the_verdict(tmp_path, capsys, monkeypatch):
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "home"))
     monkeypatch.chdir(tmp_path)
-    words = ["run", "sage", "--model", "baseline/random", "--limit", "10", "--turns", "1", "--store", "s.db"]
-    for label in ("one", "two"):
-        assert run_command([*words, "--role", "simulator=baseline/random", "--name", label]) == 0
+    words = ["run", "sage", "--limit", "10", "--turns", "1", "--store", "s.db", "--role", "simulator=baseline/random"]
+    for model, name in (("random", "one"), ("oracle", "two")):
+        assert run_command([*words, "--model", f"baseline/{model}", "--name", name]) == 0
     for shown in (["show", "one"], ["show", "one", "--json"], ["compare", "one", "two"]):
         capsys.readouterr()
         assert run_command([*shown, "--store", "s.db"]) == 0
         said = re.sub(r"\s+", " ", capsys.readouterr().out)
         assert said.count("played by baseline/random, which has no passport and is not checked against people") == 1
-    content = gather([sm.get_run(label, store="s.db") for label in ("one", "two")])
+    content = gather([sm.get_run(name, store="s.db") for name in ("one", "two")])
     assert content.chapters[0].caveat.startswith("the person is played by baseline/random, which has no passport")
 
 

@@ -51,12 +51,12 @@ def play(tmp_path, capsys, monkeypatch):
 
 def spent(play, name, store):
     _, out, _ = play("runs", "--json", store=store)
-    return next(row for row in json.loads(out) if row["name"] == name)["spent"]
+    return next(row for row in json.loads(out) if row["subject"] == name)["spent"]
 
 
 def test_a_short_talk_has_three_judged_turns_and_no_rates(play):
-    assert play("run sage", "--limit", "2", "--name", "s", "--quiet", model="warm", form="short")[0] == 0
-    _, out, _ = play("show", "s", "--json")
+    assert play("run sage", "--limit", "2", "--quiet", model="warm", form="short")[0] == 0
+    _, out, _ = play("show", "warm", "--json")
     summary = json.loads(out)["summaries"]["dialogue"]
     assert [len(each["trajectory"]) for each in summary["series"]["dialogues"]] == [4, 4]
     assert {each["simulator"].endswith(" (short form)") for each in summary["series"]["dialogues"]} == {True}
@@ -73,18 +73,19 @@ def test_the_short_form_leaves_no_room_for_other_turns(play):
 
 def test_short_talks_are_never_compared_with_full_ones(play):
     for form in ("short", "full"):
-        play("run sage", "--limit", "4", "--name", f"warm-{form}", "--quiet", model="warm", form=form)
-    play("run sage", "--limit", "4", "--name", "cold-short", "--quiet", model="cold", form="short")
-    code, out, err = play("compare", "cold-short", "warm-full")
+        play("run sage", "--limit", "4", "--quiet", model="warm", form=form)
+    play("run sage", "--limit", "4", "--quiet", model="cold", form="short")
+    short, full, cold = (row["run"] for row in json.loads(play("runs", "--json")[1]))
+    code, out, err = play("compare", cold, full)
     assert "they differ in the setting 'form': short and full" in out + err
-    code, out, _ = play("compare", "cold-short", "warm-short")
+    code, out, _ = play("compare", cold, short)
     assert code == 0 and "warm (short form)" in out and "cold (short form)" in out
-    _, out, _ = play("compare sage")
-    assert "cold (short form)" in out and "warm (short form)" in out, "the form that most subjects have"
-    assert "Left out: warm (" in out and "another --form" in out
-    sides = play("compare", "cold-short", "warm-short")[1]
-    assert "Success" not in sides and "Failure" not in sides, "they need full talks"
-    _, out, _ = play("sage simulators", "warm-full", "warm-short")
+    assert "Success" not in out and "Failure" not in out, "they need full talks"
+    for words in (["sage"], ["cold", "warm"]):
+        _, out, _ = play("compare", *words)
+        assert "cold (short form)" in out and "warm (short form)" in out, "the form that several subjects have"
+        assert "Left out: warm: nothing else was asked the same" in out
+    _, out, _ = play("sage simulators", full, short)
     assert "vllm/person#1 (short form) is stricter than vllm/person#1" in out, (
         "another scale, linked like another simulator's"
     )
@@ -102,20 +103,19 @@ def test_plan_shows_both_forms_and_a_short_comparison_reads_less(play):
     real = dict.fromkeys(planned, 0)
     for form in real:  # in one store, the short talks would reuse the replies of the full ones
         for model in ("warm", "cold"):
-            words = ("--limit", "3", "--name", model, "--quiet")
-            play("run sage", *words, model=model, form=form, store=f"{form}.db")
+            play("run sage", "--limit", "3", "--quiet", model=model, form=form, store=f"{form}.db")
             real[form] += spent(play, model, f"{form}.db")["input_tokens"]
     assert planned["short"] < 0.4 * planned["full"] and 0 < real["short"] < 0.4 * real["full"]
 
 
 def test_a_short_comparison_stops_when_decided(play, official):
     words = ("--official", "--data", str(official.parent), "--limit", "40", "--quiet")
-    play("run sage", "--name", "old", *words, model="cold", form="short")
-    rule = ("--against", "old", *words)
-    code, out, _ = play("run sage", "--name", "new", *rule, model="warm", form="short")
+    play("run sage", *words, model="cold", form="short")
+    rule = ("--against", "cold", *words)
+    code, out, _ = play("run sage", *rule, model="warm", form="short")
     found = re.search(r"until decided: better after (\d+) of 40 items", out)
     assert code == 0 and found and int(found[1]) < 40
     code, _, err = play("run sage", *rule, model="warm", form="full")
     assert code == 2 and "they differ in the setting 'form': short and full; add --form short." in err
-    _, out, _ = play("compare", "old", "new")
+    _, out, _ = play("compare", "cold", "warm")
     assert "warm (short form)" in out and "better" in out
