@@ -39,6 +39,7 @@ VARIES = (
     (re.compile(r"\b(egosocial|helpdesk|sage|seceu|sesi|socialeval)-[a-z0-9]{5}\b"), r"\1-xxxxx"),
     (re.compile(r"( · [\d.]+/(s|min))? · (\d+ min )?\d+ s$", re.MULTILINE), " · n/s · n s"),
     (re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d"), "YYYY-MM-DD hh:mm"),
+    (re.compile(r"\bon \d{1,2} [A-Z][a-z]+ \d{4}\b"), "on D Month YYYY"),
     (re.compile(r"\b(plan|root)(\W+)[0-9a-f]{64}\b"), r"\1\2 of 64 digits"),
     (re.compile(r"\bSHA256:[\w+/]{43}"), "SHA256:43 letters"),
     (re.compile(r"\bSociometer \d+\.\d+\.\d+\b"), "Sociometer x.y.z"),

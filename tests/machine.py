@@ -16,9 +16,13 @@ How to add a rule, in ten lines:
 
 What a rule has to work with:
 
-- `meaning(world, store, word)`: the run that a word of `WORDS` means, or `None`: then `return`.
-- `world.parts[store][run]`: its `oracle.Part`, with the promised answer of each `Draw`; `counts()`
-  says how many are scored, failed, unreadable and unplayed. Write into it what your command plays.
+- `meaning(world, store, word)`: the id of the result that a word of `WORDS` means, or `None`: then
+  `return`. Several commands of one subject on one form are one result, with the ids `a+b`;
+  `run_meant(…)` is its newest run.
+- `world.part(store, id)`: its `oracle.Part`, with the promised answer of each `Draw`; `counts()`
+  says how many are scored, failed, unreadable and unplayed. Write into that of a run,
+  `world.parts[store][run]`, what your command plays.
+- `world.names[store]`: the subject that each name means; `holders(…)` are those that a word fits.
 - `_command(…)` and `run_and_check(…)`: a `run` with everything that is promised of it.
 - `question_in(text)`, `KEYS[item]`, `answer_of(model, mind, question)` of `scripted_subjects.py`:
   which item a text is about, its key, and what a model says. `oracle.points` scores an answer.
@@ -60,7 +64,7 @@ from serving import Client, Served
 
 import forked
 import oracle
-from oracle import Draw, Form, Part, Subject
+from oracle import A_STUDY, Draw, Form, Part, Subject
 from scripted_subjects import (
     A_TALK,
     FUNCTION_ASKED,
@@ -84,7 +88,7 @@ from sociometer.web.study import study_application
 from sociometer.web.view import view_application
 
 NAMES = ("ann", "bob", "eve")
-"""For models, runs, studies and labels alike, so that they collide."""
+"""For models, names of subjects and studies alike, so that they collide."""
 STORES = ("a", "a", "b")
 TESTS = ("sesi", "sesi", "seceu")
 TASKS = {"sesi": "questions", "seceu": "feelings"}
@@ -97,11 +101,7 @@ BY_WORD = {(question.item, question.language): question for question in QUESTION
 
 KNOWN: dict[str, str] = {
     "runs_needs_summaries": "test_runs_shows_the_same_scores_without_summaries",
-    "copy_makes_a_name_mean_two": "test_a_copy_that_would_make_a_name_mean_two_subjects_is_refused",
     "against_leaves_out_played_items": "test_a_pair_is_compared_on_all_items_that_both_have",
-    "a_run_takes_the_name_of_a_study": "test_a_run_cannot_take_the_name_of_a_study",
-    "compare_chooses_a_run": "test_compare_and_show_take_a_word_for_the_same_run",
-    "served_name_is_ignored": "test_replies_of_another_served_model_are_another_subject",
     "forms_are_mixed": "test_an_item_picked_by_hand_is_not_compared_with_a_whole_test",
     "commands_share_parts": "test_two_commands_are_two_runs",
     "plan_ignores_what_is_stored": "test_a_second_plan_says_0_where_the_weights_are_known",
@@ -110,9 +110,10 @@ KNOWN: dict[str, str] = {
     "second_copy_has_no_score": "test_a_second_copy_has_the_score_of_what_was_played_since",
     "replies_survive_a_deletion": "test_deleting_a_run_deletes_the_replies_that_no_other_run_uses",
     "lost_requests_are_not_counted": "test_runs_counts_the_requests_that_a_kill_lost",
+    "another_model_stays_in_the_way": "test_the_first_model_plays_on_when_it_is_back",
+    "refused_after_paying": "test_a_refusal_of_one_of_two_models_comes_before_the_first_request",
+    "repeats_are_not_joined": "test_a_repeat_that_failed_is_taken_from_another_command",
     "norm_rounds_scores": "test_who_ties_with_people_of_a_norm_is_not_above_them",
-    "official_items_hide_ours": "test_official_items_and_ours_have_a_table_each",
-    "a_name_is_a_subject": "test_a_name_is_a_subject_and_can_be_used_for_another_test",
 }
 """Faults that the machine goes around: a short name, and the plain test of `test_machine_found.py`
 that shows it."""
@@ -168,7 +169,22 @@ def caps_hold() -> None:
 
 
 def a_name_is_unique() -> None:
-    """A name means one subject; what would make it mean two is refused. (2)"""
+    """A name means one subject, and a subject has one name; what would change that is refused. (2)"""
+
+
+def unknown_weights_are_not_joined() -> None:
+    """Replies of perhaps different weights are put together only with `--same`; an unfinished command
+    is refused with the line that continues it. (1)"""
+
+
+def results_are_joined() -> None:
+    """The commands of one subject on one form are one result: each item and repeat counts once, an
+    answer before a failure, then the oldest. (1)"""
+
+
+def another_model_is_another_subject() -> None:
+    """Replies of a model that the server puts in the place of the first are not those of the
+    subject. (1)"""
 
 
 def a_word_means_the_same() -> None:
@@ -306,15 +322,18 @@ class World:
         for path in self.stores.values():
             path.parent.mkdir()
         self.parts: dict[str, dict[str, Part]] = {name: {} for name in self.stores}
-        self.names: dict[str, dict[str, str]] = {name: {} for name in self.stores}
+        self.names: dict[str, dict[str, Subject | str]] = {name: {} for name in self.stores}
+        """The subject that each name means; that of a study is a word."""
+        self.created: dict[tuple[str, str], float] = {}
+        self.dates = 0
         self.spent: Counter = Counter()
         """Requests of each command line, over its restarts."""
+        self.unsettled: Counter = Counter()
+        """Requests that a cap reserved and of which nobody can say whether a kill came before them; they are charged."""
         self.caps: dict[tuple[str, str], int] = {}
         self.orders: dict[tuple, dict[int, frozenset[str]]] = {}
         self.steps: list[tuple[str, dict]] = []
         self.lines: list[str] = []
-        self.came: set[tuple[str, str]] = set()
-        """Runs that were copied, with or without trust."""
         self.printed: list[tuple[str, str]] = []
         self.deleted: list[Part] = []
         """Parts that were deleted, with the draws of which nobody can say whether their replies are
@@ -412,7 +431,45 @@ class World:
         """What `runs` says, by run."""
         if not self.stores[store].exists():
             return {}
-        return {row["run"]: row for row in self.ask(store, "runs").value}
+        rows = {row["run"]: row for row in self.ask(store, "runs").value}
+        self.created |= {(store, run): row["created"] for run, row in rows.items()}
+        return rows
+
+    def part(self, store: str, result: str) -> Part:
+        """What a result is promised to be, by its id: that of a run, or those of several."""
+        return oracle.together([self.parts[store][run] for run in result.split("+")])
+
+    def results(self, store: str, subject: Subject) -> list[str]:
+        """The results of a subject, in the order in which they were begun."""
+        forms: dict[Form, list[str]] = {}
+        for run in self.in_order(store):
+            part = self.parts[store][run]
+            if part.subject == subject:
+                forms.setdefault(part.form, []).append(run)
+        return ["+".join(runs) for runs in forms.values()]
+
+    def in_order(self, store: str) -> list[str]:
+        """The runs of the subjects in a store, oldest first."""
+        return sorted(self.parts[store], key=lambda run: (self.created.get((store, run), math.inf), run))
+
+    def name_of(self, store: str, subject: Subject) -> str:
+        """What a subject is called; empty if it is not there."""
+        return next((name for name, meant in self.names[store].items() if meant == subject), "")
+
+    def new_date(self) -> int:
+        """The number of a new measurement."""
+        self.dates += 1
+        return self.dates
+
+    def forget(self, store: str, *runs: str) -> list[Part]:
+        """Runs are deleted; a subject without runs gives its name back."""
+        parts = [self.parts[store].pop(run) for run in runs]
+        for run in runs:
+            self._before[store].pop(run, None)
+        left = {part.subject for part in self.parts[store].values()}
+        for subject in {part.subject for part in parts} - left:
+            self.names[store].pop(self.name_of(store, subject), None)
+        return parts
 
     def named(self, store: str, *runs: str) -> None:
         """The command may change these runs."""
@@ -486,14 +543,11 @@ class World:
                     if row["low"] is not None:
                         assert row["low"] <= row["value"] <= row["high"], row
             with promise(a_name_is_unique):
-                own = [row for run, row in rows.items() if not self._is_copied(store, run)]
-                names = Counter(row["name"] for row in own if row["name"])
-                assert all(times == 1 for times in names.values()), names
+                for run, part in self.parts[store].items():
+                    name = self.name_of(store, part.subject)
+                    assert rows[run]["subject"] == name, f"{run} is of {rows[run]['subject']}, promised {name}"
+                    assert rows[run]["name"] in ("", name), rows[run]
             self._before[store] = rows
-
-    def _is_copied(self, store: str, run: str) -> bool:
-        """Whether its name may be double by a known fault."""
-        return (store, run) in self.came and self.is_known("copy_makes_a_name_mean_two")
 
     def finish(self) -> None:
         """What is looked at once, at the end."""
@@ -506,6 +560,7 @@ class World:
                 assert not checked.value["findings"], checked.value
             for run, part in self.parts[store].items():
                 check_numbers(self, store, run, part)
+            check_names(self, store)
             check_tables(self, store)
 
 
@@ -561,6 +616,51 @@ def check_numbers(world: World, store: str, run: str, part: Part) -> None:
             assert math.isclose(row["value"], score, abs_tol=1e-9), f"runs says {row['value']}, promised {score}"
             assert measure["errors"] == counts.failed, f"{measure['errors']} errors; {counts}"
             assert measure["unreadable"] == counts.unreadable, f"{measure['unreadable']} unreadable; {counts}"
+
+
+def check_names(world: World, store: str) -> None:
+    """`show` of a name has all results of its subject, each with the numbers of its parts together."""
+    for name, subject in world.names[store].items():
+        if not isinstance(subject, Subject):
+            continue
+        promised = world.results(store, subject)
+        shown = world.ask(store, "show", name)
+        with promise(a_word_means_the_same):
+            assert shown.code == 0, shown.err
+            seen = shown.value if isinstance(shown.value, list) else [shown.value]
+            assert sorted(one["run"] for one in seen) == sorted(promised), f"{name} is {[one['run'] for one in seen]}"
+            assert {one["subject"] for one in seen} == {name}, f"{name} is {[one['subject'] for one in seen]}"
+        for result in promised:
+            check_result(world, store, result)
+
+
+def check_result(world: World, store: str, result: str) -> None:
+    """The numbers of several commands together."""
+    parts = [world.parts[store][run] for run in result.split("+")]
+    if len(parts) < 2:
+        return
+    part = oracle.together(parts)
+    shown = world.ask(store, "show", result)
+    with promise(results_are_joined):
+        assert shown.code == 0 and shown.value["run"] == result, f"{shown.err} {result}"
+        plays = world.plays(store, result)
+        if any(each.counts().unplayed or each.is_decided for each in parts):
+            wrong = {draw for draw, answer in plays.items() if answer != part.answers.get(draw)}
+            assert not wrong or world.is_known("repeats_are_not_joined"), f"{_differences(plays, part.answers)}"
+            return
+        if world.is_known("repeats_are_not_joined") and any(each.counts().failed for each in parts):
+            return
+        assert plays == part.answers, f"{_differences(plays, part.answers)}"
+        score = oracle.score(part.form, KEYS, part.answers)
+        measures = shown.value["summaries"][TASKS[part.form.test]]["measures"]
+        found = [one for one in measures if one["name"] == PRIMARY[part.form.test] and not one["group"]]
+        if not found or found[0]["value"] is None:
+            assert score is None, f"no score; promised {score}"
+            return
+        measure, counts = found[0], part.counts()
+        assert math.isclose(measure["value"], score, abs_tol=1e-9), f"{measure['value']}, promised {score}"
+        assert measure["errors"] == counts.failed, f"{measure['errors']} errors; {counts}"
+        assert measure["unreadable"] == counts.unreadable, f"{measure['unreadable']} unreadable; {counts}"
 
 
 def _differences(seen: oracle.Answers, promised: oracle.Answers) -> dict:
@@ -632,7 +732,7 @@ MODELS = (
     "bob#1 eve",
 )
 LIMITS = (2, 3, 6, 6, 12)
-WORDS = ("ann", "bob", "eve", "last", "newest", "oldest", "model ann", "model bob", "model eve")
+WORDS = (*NAMES, "last", "newest", "oldest", "vllm/ann#1", "vllm/bob#1", "vllm/eve", "vllm/ann")
 
 
 def subject_of(word: str) -> Subject:
@@ -671,7 +771,7 @@ def subject_of_spec(spec: str) -> Subject:
     in_flight=(32, 1),
 )
 def rule_run(world, store, models, test, limit, repeats, seed, language, name, cap, mood, in_flight):
-    words, parts = _command(world, models, test, limit, repeats, seed, language, name)
+    words, parts = _command(world, models, test, limit, repeats, seed, language)
     if cap:
         words += ["--max-requests", cap]
     run_and_check(world, store, [*words, "-o", f"in-flight={in_flight}"], parts, name, cap, mood)
@@ -680,32 +780,74 @@ def rule_run(world, store, models, test, limit, repeats, seed, language, name, c
 @rule(store=STORES, models=MODELS, place=(0, 1, 2, 50), name=("", "", *NAMES))
 def rule_run_item(world, store, models, place, name):
     item = item_names("sesi")[place]
-    words, parts = _command(world, models, "sesi", 1, 1, 0, "en", name, item)
+    words, parts = _command(world, models, "sesi", 1, 1, 0, "en", item)
     run_and_check(world, store, words, parts, name, 0, "good")
 
 
-@rule(store=STORES, models=MODELS, test=TESTS, limit=(2, 3), mood=("good", "good", "fails", "filters"))
-def rule_run_fresh(world, store, models, test, limit, mood):
-    words, parts = _command(world, models, test, limit, 1, 0, "en", "")
-    for part in parts:
-        part.subject = part.subject._replace(dated=1 + len(world.lines))
-    run_and_check(world, store, [*words, "--fresh"], parts, "", 0, mood, is_fresh=True)
+@rule(
+    store=STORES,
+    models=MODELS,
+    test=TESTS,
+    limit=(2, 3),
+    name=("", "", *NAMES),
+    cap=(0, 0, 1),
+    mood=("good", "good", "fails", "filters"),
+)
+def rule_run_fresh(world, store, models, test, limit, name, cap, mood):
+    words, parts = _command(world, models, test, limit, 1, 0, "en")
+    if cap:
+        words += ["--max-requests", cap]
+    run_and_check(world, store, [*words, "--fresh"], parts, name, cap, mood, is_fresh=True)
 
 
-@rule(store=STORES, models=MODELS, limit=(2, 3, 6), cap=(0, 0, 5), mood=("good", "good", "fails"))
-def rule_run_two_tests(world, store, models, limit, cap, mood):
+OWN = ("eve", "ann", "python:bob", "eve#1")
+
+
+@rule(
+    store=STORES,
+    model=OWN,
+    test=TESTS,
+    limit=LIMITS,
+    repeats=(1, 1, 2),
+    name=("held", "held", *NAMES),
+    is_same=(True, True, False),
+    cap=(0, 0, 2),
+    mood=("good", "good", "fails", "filters"),
+)
+def rule_run_same(world, store, model, test, limit, repeats, name, is_same, cap, mood):
+    """More of a named subject whose weights nobody knows for certain, which the user vouches for."""
+    words, parts = _command(world, model, test, limit, repeats, 0, "en")
+    if name == "held":
+        subject = subject_of(model)
+        held = [word for word, meant in world.names[store].items() if meant[: len(subject) - 1] == subject[:-1]]
+        name = held[-1] if held else "ann"
+    if cap:
+        words += ["--max-requests", cap]
+    words += ["--same"] if is_same else []
+    run_and_check(world, store, words, parts, name, cap, mood, is_same=is_same)
+
+
+@rule(
+    store=STORES,
+    models=MODELS,
+    limit=(2, 3, 6),
+    name=("", "", *NAMES),
+    cap=(0, 0, 5),
+    mood=("good", "good", "fails"),
+)
+def rule_run_two_tests(world, store, models, limit, name, cap, mood):
     """One command with two tests; its cap is one."""
-    words, parts = _command(world, models, "sesi", limit, 1, 0, "en", "")
+    words, parts = _command(world, models, "sesi", limit, 1, 0, "en")
     words.insert(2, "seceu")
-    parts += _command(world, models, "seceu", limit, 1, 0, "en", "")[1]
+    parts += _command(world, models, "seceu", limit, 1, 0, "en")[1]
     for part in parts:
         part.command = tuple(map(str, words))
     if cap:
         words += ["--max-requests", cap]
-    run_and_check(world, store, words, parts, "", cap, mood)
+    run_and_check(world, store, words, parts, name, cap, mood)
 
 
-def _command(world, models, test, limit, repeats, seed, language, name, item=""):
+def _command(world, models, test, limit, repeats, seed, language, item=""):
     """The words of a command, and the parts that it promises, as yet without answers."""
     if test == "sesi":
         language = "en"  # the bundled items in Chinese are too few to draw limits from
@@ -720,30 +862,44 @@ def _command(world, models, test, limit, repeats, seed, language, name, item="")
         words += ["--seed", seed]
     if language != "en":
         words += ["--language", language]
-    if name:
-        words += ["--name", name]
     form = Form(test, language, seed, item)
-    # The address changes from process to process; the command is compared without caps and conduct.
+    # The address changes from process to process; the command is compared without names, caps and conduct.
     command = tuple(map(str, words))
-    return words, [Part(subject, form, limit, repeats, command) for subject in subjects]
+    asked = (form, limit, repeats)
+    return words, [Part(subject, form, limit, repeats, command, asked) for subject in subjects]
 
 
-def run_and_check(world, store, words, parts, name, cap, mood, is_fresh=False):
+def run_and_check(world, store, words, parts, name, cap, mood, *, is_fresh=False, is_same=False):
     """Runs a command and compares everything that it says with the oracle."""
-    holders = [world.parts[store][run] for word, run in world.names[store].items() if word == name]
-    same = [run for run, part in world.parts[store].items() if _is_same_command(part, parts, name, is_fresh)]
-    may_run = not name or oracle.may_have_name(name, parts[0], holders, len(parts)) or bool(same)
+    names, everything = world.names[store], world.parts[store]
+    models = len({part.subject for part in parts})
+    own = [everything[run] for run in world.in_order(store)]
+    whys = [
+        oracle.refusal(part, name, names, own, is_fresh=is_fresh, is_same=is_same, models=models) for part in parts
+    ]
+    why = next(filter(None, whys), "")
+    is_late = "unfinished" in why or "measured" in why
+    if is_late and len(parts) > 1 and world.is_known("refused_after_paying"):
+        return
+    new: dict[Subject, int] = {}
+    for part in parts:
+        part.subject = _measured(world, store, part.subject, name, new, is_fresh)
+        if is_fresh:
+            part.asked = (*part.asked, part.subject.dated)
+    same = [run for run, part in everything.items() if _is_same_command(part, parts)]
     spent = _spent(world, store)
+    if name:
+        words = [*words, "--name", name]
     world.server.mood = mood
     done = world.ask(store, *words, "-o", f"timeout={0.2 if mood == 'is slow' else 30}")
     world.server.mood = "good"
     check_spending(world, store, spent, done)
     if done.code == 2:
-        check_refusal(world, done, may_run, holders, same, cap, mood)
+        check_refusal(world, done, why, mood)
         return
-    with promise(a_name_is_unique):
-        assert may_run, f"{name} already means {[holder.subject for holder in holders]}, and now {parts[0].subject}"
-    check_run(world, store, done, parts, name, mood, cap, same, is_fresh)
+    with promise(unknown_weights_are_not_joined if is_late else a_name_is_unique):
+        assert not why, f"{name or parts[0].subject} was measured, though: {why}"
+    check_run(world, store, done, parts, name, mood, cap, same)
     with promise(exit_code_says_how_it_ended):
         played = [world.parts[store][row["run"]] for row in done.value]
         is_stopped = bool(cap) or nothing_was_answered(done, mood)
@@ -759,8 +915,20 @@ def run_and_check(world, store, words, parts, name, cap, mood, is_fresh=False):
             assert world.spent[key] <= world.caps.get(key, cap), f"{world.spent[key]} requests over restarts, cap {cap}"
 
 
-def _is_same_command(part: Part, parts: list[Part], name: str, is_fresh: bool) -> bool:
-    if is_fresh or part.is_copied or not part.subject.has_known_weights:
+def _measured(world, store, subject, name, new, is_fresh):
+    """The subject that a command measures: one that is stored, or a new one."""
+    if subject.has_known_weights and not is_fresh:
+        return subject
+    holder = world.names[store].get(name) if name else None
+    if isinstance(holder, Subject) and holder._replace(dated=0) == subject:
+        return holder
+    if subject not in new:
+        new[subject] = world.new_date()
+    return subject._replace(dated=new[subject])
+
+
+def _is_same_command(part: Part, parts: list[Part]) -> bool:
+    if part.is_copied or not part.subject.has_known_weights:
         return False
     return part.command == parts[0].command
 
@@ -773,24 +941,46 @@ def check_spending(world: World, store: str, before: int, done: Answer) -> None:
     """What `runs` says was spent grew by what the server and the functions counted."""
     with promise(json_is_consistent):
         grew = _spent(world, store) - before
-        assert grew == done.requests, f"runs says {grew} requests more, the subjects were asked {done.requests} times"
+        most = done.requests + world.unsettled[store]
+        assert done.requests <= grew <= most, f"runs says {grew} requests more, the subjects were asked {done.requests} times"
 
 
-def check_refusal(world, done, may_run, holders, same, cap, mood):
+def check_refusal(world, done, why, mood):
     """A refused command must have had a reason, and changed nothing."""
     with promise(refusals_change_nothing):
         no_answer = mood != "good" and done.requests <= 1
         assert done.requests == 0 or no_answer, f"refused after {done.requests} requests: {done.err}"
-    if not may_run:
-        return
-    if holders and world.is_known("a_name_is_a_subject"):
-        return
-    if mood != "good" and "never answered" in done.err:
+    if "unfinished" in why:
+        with promise(unknown_weights_are_not_joined):
+            assert "sociometer resume " in done.err, f"the line that continues it is missing: {done.err}"
+    if "measured" in why:
+        with promise(unknown_weights_are_not_joined):
+            assert "--same" in done.err, f"refused without a word of --same: {done.err}"
+    if why or (mood != "good" and "never answered" in done.err):
         return
     raise Broken(a_name_is_unique, f"refused: {done.err.strip()[:300]}")
 
 
-def check_run(world, store, done, parts, name, mood, cap, same, is_fresh):
+DATE = r" \(\d{4}-\d\d-\d\d \d\d:\d\d(:\d\d)?\)"
+
+
+def check_new_name(world, store, subject, seen, name):
+    """A subject is called as the user says, or by its model; of unknown weights with the date."""
+    names = world.names[store]
+    with promise(a_name_is_unique):
+        promised = world.name_of(store, subject) or name
+        if promised:
+            assert seen == promised, f"it is called {seen}, promised {promised}"
+            names[seen] = subject
+            return
+        assert seen not in names, f"{seen} means {names.get(seen)} and {subject}"
+        number = r"( \(\d+\))?" if subject.dated or subject.label in names else ""
+        form = re.escape(subject.label) + (DATE if subject.dated else "") + number
+        assert re.fullmatch(form, seen), f"it is called {seen}"
+        names[seen] = subject
+
+
+def check_run(world, store, done, parts, name, mood, cap, same):
     """The runs that were printed are the promised ones, with the promised answers for the promised
     requests."""
     promised_requests = Counter()
@@ -806,6 +996,7 @@ def check_run(world, store, done, parts, name, mood, cap, same, is_fresh):
         subject = template.subject
         run = row["run"]
         world.named(store, run)
+        check_new_name(world, store, subject, row["subject"], name)
         stored = oracle.stored(world.parts[store].values(), subject, template.form)
         template.doubtful = world.doubtful(store, subject, template.form)
         with promise(same_command_is_same_run):
@@ -815,16 +1006,18 @@ def check_run(world, store, done, parts, name, mood, cap, same, is_fresh):
             if is_shared and not world.is_known("commands_share_parts"):
                 raise AssertionError(f"{run} is the run of another command")
         part = world.parts[store].get(run, template)
-        check_plays(world, store, run, part, mood, done, {} if is_fresh else stored, promised_requests, ranges)
+        check_plays(world, store, run, part, mood, done, stored, promised_requests, ranges)
         note_doubtful(part, done)
         part.was_capped |= bool(cap)
         world.parts[store][run] = part
-        if name:
-            world.names[store][name] = run
         check_numbers(world, store, run, part)
         with promise(json_is_consistent):
             failed = sum(row["errors"].values())
             assert (row["done"], failed) == part.counts()[:2], f"done {row['done']}, errors {failed}; {part.counts()}"
+        world.rows(store)
+        for result in world.results(store, subject):
+            if run in result.split("+"):
+                check_result(world, store, result)
     check_requests(world, store, done, promised_requests, ranges)
 
 
@@ -939,7 +1132,7 @@ def priced(world: World) -> Iterator[None]:
 )
 def rule_cap_of_tokens(world, models, test, cap, unit, mood, in_flight):
     """A cap in tokens or dollars, the command again, and then more of it."""
-    words, parts = _command(world, models, test, 6, 1, 0, "en", "")
+    words, parts = _command(world, models, test, 6, 1, 0, "en")
     words += ["-o", f"in-flight={in_flight}", f"--max-{unit}"]
     with world.store_of_its_own() as name, priced(world):
         world.server.mood = mood
@@ -992,9 +1185,9 @@ def rule_plan_against(world, reference, model, limit, in_flight, cap):
     if model == reference:
         return
     with world.store_of_its_own() as name:
-        words, _ = _command(world, reference, "sesi", limit, 1, 0, "en", "")
+        words, _ = _command(world, reference, "sesi", limit, 1, 0, "en")
         against = world.ask(name, *words).value[0]["run"]
-        words, _ = _command(world, model, "sesi", limit, 1, 0, "en", "")
+        words, _ = _command(world, model, "sesi", limit, 1, 0, "en")
         words += ["--against", against, "-o", f"in-flight={in_flight}"]
         if cap:
             words += ["--max-requests", cap]
@@ -1036,16 +1229,29 @@ def planned_estimate(world: World, store: str, words: list[object]) -> dict:
 
 @rule(store=STORES, word=WORDS, cap=(0, 0, 2, 30), mood=("good", "good", "good", "fails", "filters"))
 def rule_resume(world, store, word, cap, mood):
-    run = meaning(world, store, word)
-    if run is None or world.parts[store][run].is_decided:
+    """Of a subject with one unfinished run, that run is resumed; with several, none is."""
+    runs = runs_meant(world, store, word)
+    open_runs = [run for run in runs if _is_open(world.parts[store][run])]
+    if not runs or any(world.parts[store][run].is_decided for run in runs):
         return
-    words = ["resume", run]
+    said = runs[0] if word in ("newest", "oldest") else word
+    if len(open_runs) != 1 and len(runs) > 1:
+        done = world.ask(store, "resume", said)
+        with promise(a_word_means_the_same):
+            assert done.code == 2, f"resume {said} exits with {done.code}; {open_runs} are unfinished"
+        return
+    run = (open_runs or runs)[0]
+    words = ["resume", said]
     part = world.parts[store][run]
     if part.subject.kind == "function":
         words += ["--code", spec_of(world, part.subject)]
     if cap:
         words += ["--max-requests", cap]
     resume_and_check(world, store, store, run, words, cap, mood)
+
+
+def _is_open(part: Part) -> bool:
+    return not part.is_complete
 
 
 def resume_and_check(world, store, given, run, words, cap, mood):
@@ -1074,27 +1280,65 @@ def resume_and_check(world, store, given, run, words, cap, mood):
         assert done.code in promised, f"exit code {done.code}, promised {promised}"
 
 
-def meaning(world: World, store: str, word: str) -> str | None:
-    """The run that a word means, if it means exactly one."""
-    runs = list(world.parts[store])
-    if word in NAMES:
-        return world.names[store].get(word)
+def holders(world: World, store: str, word: str) -> list[Subject]:
+    """The subjects that a word fits: the one with this name, or those with this model."""
+    names = world.names[store]
+    if word in names:
+        return [meant for meant in (names[word],) if isinstance(meant, Subject)]
+    subjects = list(dict.fromkeys(world.parts[store][run].subject for run in world.in_order(store)))
+    exactly = [subject for subject in subjects if subject.label == word]
+    return exactly or [subject for subject in subjects if subject.label.startswith(f"{word}#")]
+
+
+def meant(world: World, store: str, word: str) -> list[str]:
+    """The results that a word means, if it fits one subject; `newest` and `oldest` are runs by their ids."""
+    runs = world.in_order(store)
     if word in ("last", "newest"):
-        own = [run for run in runs if not world.parts[store][run].is_copied]
-        return own[-1] if own else None
+        own = [run for run in runs if not world.parts[store][run].is_copied] or runs
+        if word == "newest" or not own:
+            return own[-1:]
+        results = world.results(store, world.parts[store][own[-1]].subject)
+        return [result for result in results if own[-1] in result.split("+")]
     if word == "oldest":
-        return runs[0] if runs else None
-    model = word.removeprefix("model ")
-    of_model = [run for run in runs if world.parts[store][run].subject.model == model]
-    return of_model[0] if len(of_model) == 1 else None
+        return runs[:1]
+    subjects = holders(world, store, word)
+    return world.results(store, subjects[0]) if len(subjects) == 1 else []
+
+
+def meaning(world: World, store: str, word: str) -> str | None:
+    """The id of the newest result that a word means."""
+    results = meant(world, store, word)
+    return results[-1] if results else None
+
+
+def runs_meant(world: World, store: str, word: str) -> list[str]:
+    """The runs that a word means, where runs are needed: `last` is the newest alone."""
+    if word == "last":
+        word = "newest"
+    found = {run for result in meant(world, store, word) for run in result.split("+")}
+    return [run for run in world.in_order(store) if run in found]
+
+
+def run_meant(world: World, store: str, word: str) -> str | None:
+    """The newest run of those that a word means."""
+    runs = runs_meant(world, store, word)
+    return runs[-1] if runs else None
+
+
+def two_meant(world: World, store: str, first: str, second: str) -> list[str]:
+    """The results that two words mean, if they have no run in common."""
+    results = [meaning(world, store, first), meaning(world, store, second)]
+    if None in results or set(results[0].split("+")) & set(results[1].split("+")):
+        return []
+    return results
 
 
 @rule(store=STORES, first=WORDS, second=WORDS)
 def rule_compare(world, store, first, second):
-    runs = [meaning(world, store, first), meaning(world, store, second)]
-    if None in runs or runs[0] == runs[1]:
+    runs = two_meant(world, store, first, second)
+    if not runs:
         return
-    parts = [world.parts[store][run] for run in runs]
+    parts = [world.part(store, run) for run in runs]
     done = world.ask(store, "compare", *runs)
     mirrored = world.ask(store, "compare", *reversed(runs))
     with promise(pairs_are_mirrored):
@@ -1104,7 +1348,7 @@ def rule_compare(world, store, first, second):
             promised = _difference(*parts)
             assert promised is None or parts[0].form != parts[1].form, f"{done.err.strip()[:300]}"
         return
-    if all((store, run) in world.labelled for run in runs):
+    if all(any((store, part) in world.labelled for part in run.split("+")) for run in runs):
         return
     for there, back in zip(done.value["comparisons"], mirrored.value["comparisons"], strict=True):
         check_pair(world, runs, parts, there, back)
@@ -1150,40 +1394,41 @@ def check_pair(world, runs, parts, there, back):
         assert others[0]["verdict"] == swap.get(verdict, verdict), f"{verdict} and {others[0]['verdict']}"
 
 
-@rule(store=STORES, word=WORDS)
+TYPED = (*NAMES, "last", "vllm/ann", "vllm/bob", "vllm/eve", "vllm/ann#1", "python/scripted_subjects:bob", "ann#1")
+
+
+@rule(store=STORES, word=(*TYPED, "newest", "oldest"))
 def rule_show(world, store, word):
-    """`show`, `export` and `compare` of one word are about the same run."""
-    run = meaning(world, store, word)
-    said = _word(world, store, word, run)
-    if run is None or not said:
+    """`show` of a word has the results of its subject; a word that fits several subjects lists them."""
+    subjects = holders(world, store, word)
+    promised = meant(world, store, word)
+    if word in ("newest", "oldest") and not promised:
         return
-    shown = world.ask(store, "show", said)
+    shown = world.ask(store, "show", promised[0] if word in ("newest", "oldest") else word)
     with promise(a_word_means_the_same):
+        if not promised:
+            assert shown.code == 2, f"{word} fits {subjects}: exit code {shown.code}"
+            unnamed = [one for one in subjects if world.name_of(store, one) not in shown.err]
+            assert len(subjects) > 8 or not unnamed, f"{word} also fits {unnamed}: {shown.err}"
+            return
         assert shown.code == 0, shown.err
-        assert shown.value["run"] == run, f"{said} is {shown.value['run']}, promised {run}"
+        seen = {row["run"] for row in rows_shown(shown)}
+        assert seen == set(promised), f"{word} is {sorted(seen)}, promised {promised}"
 
 
-def _word(world: World, store: str, word: str, run: str | None) -> str:
-    if word in ("newest", "oldest"):
-        return run or ""
-    if not word.startswith("model ") or run is None:
-        return word
-    model = word.removeprefix("model ")
-    is_function = world.parts[store][run].subject.kind == "function"
-    return f"python/scripted_subjects:{model}" if is_function else f"vllm/{model}"
-
-
-TYPED = ("ann", "bob", "eve", "last", "vllm/ann", "vllm/bob", "vllm/eve", "ann#1", "nobody")
+def rows_shown(shown: Answer) -> list[dict]:
+    """The results that `show` has; none if it was refused."""
+    if shown.code != 0:
+        return []
+    return shown.value if isinstance(shown.value, list) else [shown.value]
 
 
 @rule(store=STORES, word=TYPED, other=TYPED)
 def rule_same_word(world, store, word, other):
-    """A word as it is typed: every command that takes one run finds the same one, or none of them
-    does."""
+    """A word as it is typed: every command finds the same results, or none of them does."""
     if not world.stores[store].exists():
         return
-    table = world.folder / "word.csv"
-    table.unlink(missing_ok=True)
+    table = world.new_file("word.csv")
     shown = world.ask(store, "show", word)
     rescored = world.ask(store, "store", "rescore", word)
     exported = world.ask(store, "export", word, "--to", table)
@@ -1191,31 +1436,47 @@ def rule_same_word(world, store, word, other):
     compared = world.ask(store, "compare", word, other)
     with promise(a_word_means_the_same):
         codes = {"show": shown.code, "rescore": rescored.code, "export": exported.code}
-        assert len(set(codes.values())) == 1 or not table.exists(), f"{word}: {codes} {shown.err} {exported.err}"
-        runs = {answer.value["run"] for answer in (shown,) if answer.code == 0}
-        runs |= {row["run"] for row in (rescored.value if rescored.code == 0 else [])}
+        assert len(set(codes.values())) == 1, f"{word}: {codes} {shown.err} {exported.err}"
+        results = {row["run"] for row in rows_shown(shown)}
+        assert rescored.code != 0 or {row["run"] for row in rescored.value} == results, f"{rescored.value}"
         if table.exists():
-            with table.open(encoding="utf-8", newline="") as file:
-                runs |= {row["run"] for row in csv.DictReader(file)}
-        assert len(runs) <= 1, f"{word} is {sorted(runs)}"
-        if compared.code != 0 or not compared.value["comparisons"]:
+            seen = {row["run"] for row in table_rows(table)}
+            empty = {result for result in results if not world.part(store, result).answers}
+            assert seen <= results <= seen | empty, f"{word} is {sorted(results)}, exported {sorted(seen)}"
+        if compared.code != 0:
             return
-        pair = compared.value["comparisons"][0]
-        for answer, side in ((shown, "first_run"), (second, "second_run")):
-            if answer.code == 0:
-                assert answer.value["run"] == pair[side], f"show has {answer.value['run']}, compare {pair[side]}"
-            elif not world.is_known("compare_chooses_a_run"):
-                raise AssertionError(f"compare takes {pair[side]}; show: {answer.err.strip()[:200]}")
+        assert shown.code == second.code == 0, f"compare takes what show refuses: {shown.err} {second.err}"
+        theirs = {row["run"] for row in rows_shown(second)}
+        for pair in compared.value["comparisons"]:
+            sides = {pair["first_run"], pair["second_run"]}
+            assert sides <= results | theirs, f"compare has {sides}, show {results} and {theirs}"
 
 
 @rule(store=STORES, word=WORDS)
 def rule_export_and_check(world, store, word):
-    run = meaning(world, store, word)
-    if run is None or not world.parts[store][run].answers:
+    """A file of a run; of several commands together, a folder with a file of each."""
+    result = meaning(world, store, word)
+    if result is None:
         return
-    part = world.parts[store][run]
-    path = world.folder / "run.sociometer"
-    path.unlink(missing_ok=True)
+    runs = result.split("+")
+    if len(runs) > 1:
+        folder = world.new_file("files")
+        parts = {run: world.parts[store][run] for run in runs}
+        done = world.ask(store, "export", result, "--to", folder)
+        with promise(exports_are_accepted):
+            whole = [run for run, part in parts.items() if part.is_complete]
+            assert done.code == 0 or not whole, f"exit code {done.code}: {done.err}"
+            wrote = {file.stem for file in folder.glob("*.sociometer")} if folder.exists() else set()
+            assert wrote >= set(whole), f"{wrote} were written, {whole} are finished"
+            for run in wrote:
+                checked = world.ask("", "check", folder / f"{run}.sociometer")
+                assert checked.code == 0, f"exit code {checked.code}: {checked.value} {checked.err}"
+                assert checked.value["episodes"] == len(parts[run].answers), checked.value
+        return
+    run, part = result, world.parts[store][result]
+    if not part.answers:
+        return
+    path = world.new_file("run.sociometer")
     done = world.ask(store, "export", run, "--to", path)
     with promise(exports_are_accepted):
         if not part.is_complete and done.code != 0:
@@ -1234,20 +1495,14 @@ def rule_copy(world, source, trust):
     if not world.stores[source].exists():
         return
     words = ["store", "copy", world.stores[source], world.stores[target]]
-    clash = [
-        name
-        for name, run in world.names[source].items()
-        if name in world.names[target]
-        and world.parts[target][world.names[target][name]].subject != world.parts[source][run].subject
-    ]
+    clash = oracle.a_copy_clashes(world.names[source], world.names[target])
     done = world.ask("", *words, *(["--trust"] if trust else []))
-    if done.code != 0:
-        with promise(copies_are_the_same):
-            assert clash, f"exit code {done.code}: {done.err}"
-        return
     with promise(copies_are_the_same):
-        if clash and not world.is_known("copy_makes_a_name_mean_two"):
-            raise AssertionError(f"{clash} mean two subjects now")
+        assert (done.code != 0) == bool(clash), f"exit code {done.code}, {clash} would clash: {done.err}"
+        assert done.code in (0, 2), f"exit code {done.code}"
+        if clash:
+            assert "sociometer store rename" in done.err, f"the rename is missing: {done.err}"
+            return
         theirs, ours = world.rows(source), world.rows(target)
         for run, part in world.parts[source].items():
             assert run in ours, f"{run} was not copied"
@@ -1257,18 +1512,15 @@ def rule_copy(world, source, trust):
                 continue
             copy = Part(**{**vars(part), "answers": dict(part.answers), "paid": set(part.paid)})
             copy.is_copied = not trust or part.is_copied
-            world.came.add((target, run))
             world.parts[target][run] = copy
             world.named(target, run)
-        for run, row in ours.items():
-            if row["name"] and row["name"] not in world.names[target]:
-                world.names[target][row["name"]] = run
+        world.names[target] |= world.names[source]
 
 
 @rule(model=("ann#1", "bob#1", "eve"), test=TESTS, cap=(2, 4, 0), trust=(False, True), mood=("good", "fails"))
 def rule_copy_again(world, model, test, cap, trust, mood):
     """Copy an unfinished run, play on, copy again: the copy has everything, as the first store has."""
-    words, _ = _command(world, model, test, 6, 1, 0, "en", "")
+    words, _ = _command(world, model, test, 6, 1, 0, "en")
     with world.store_of_its_own() as ours:
         world.server.mood = mood
         done = world.ask(ours, *words, *(["--max-requests", cap] if cap else []))
@@ -1292,20 +1544,16 @@ def rule_copy_again(world, model, test, cap, trust, mood):
                 world.ask(ours, "resume", run)
 
 
-@rule(model=("ann#1", "bob#1"), test=TESTS, lengths=((3, 6), (6, 3), (6, 6)), deleted=(0, 1), is_copied=(False, True))
+@rule(model=("ann#1", "bob#1"), test=TESTS, lengths=((3, 6), (6, 3), (2, 12)), deleted=(0, 1), is_copied=(False, True))
 def rule_delete_shared(world, model, test, lengths, deleted, is_copied):
     """Of two runs with the same replies one is deleted; the other can be exported and checked, also
     from a copy, and repeated for nothing."""
     with world.store_of_its_own() as ours:
         runs = []
-        for number, length in enumerate(lengths):
-            words, _ = _command(world, model, test, length, 1, 0, "en", f"n{number}" if lengths[0] == length else "")
-            done = world.ask(ours, *words)
-            if done.code == 0:
-                runs.append((done.value[0]["run"], words))
-        gone, stays = runs[deleted % len(runs)][0], runs[1 - deleted] if len(runs) == 2 else runs[0]
-        if gone == stays[0]:
-            return
+        for length in lengths:
+            words, _ = _command(world, model, test, length, 1, 0, "en")
+            runs.append((world.ask(ours, *words).value[0]["run"], words))
+        gone, stays = runs[deleted][0], runs[1 - deleted]
         before = world.rows(ours)[stays[0]]
         with promise(only_named_results_change):
             assert world.ask(ours, "store", "delete", gone, "--yes").code == 0
@@ -1329,49 +1577,96 @@ def rule_delete_shared(world, model, test, lengths, deleted, is_copied):
             assert world.ask(ours, "check", "store").code == 0
 
 
-@rule(store=STORES, word=WORDS, name=NAMES)
+@rule(store=STORES, word=WORDS, name=(*NAMES, "vllm/bob#1", "last", "sesi"))
 def rule_rename(world, store, word, name):
-    run = meaning(world, store, word)
+    """A subject gets another name, in all its runs; the old one is free."""
+    run = run_meant(world, store, word)
     if run is None:
         return
-    holder = world.names[store].get(name)
-    done = world.ask(store, "store", "rename", run, name)
+    subject = world.parts[store][run].subject
+    old = world.name_of(store, subject)
+    said = run if word in ("newest", "oldest") else word
+    done = world.ask(store, "store", "rename", said, name)
+    is_free = name not in world.names[store] and name not in oracle.RESERVED
     with promise(a_name_is_unique):
-        if holder not in (None, run):
-            if world.parts[store][holder].subject != world.parts[store][run].subject:
-                assert done.code == 2, f"{name} means {holder} and {run}"
-        else:
+        if name == old:
             assert done.code == 0, done.err
-    if done.code == 0:
-        world.named(store, run)
-        world.names[store] = {word: other for word, other in world.names[store].items() if other != run}
-        world.names[store][name] = run
-        shown = world.ask(store, "show", name)
-        with promise(a_word_means_the_same):
-            assert shown.value["run"] == run, f"{name} is {shown.value['run']}"
+        else:
+            assert (done.code == 0) == is_free, f"exit code {done.code}, {name} is {world.names[store].get(name)}"
+    if done.code != 0 or name == old:
+        return
+    world.named(store, *(run for run, part in world.parts[store].items() if part.subject == subject))
+    world.names[store][name] = world.names[store].pop(old)
+    shown, before = world.ask(store, "show", name), world.ask(store, "show", old)
+    with promise(a_word_means_the_same):
+        assert {row["run"] for row in rows_shown(shown)} == set(world.results(store, subject)), shown.err
+        expected = holders(world, store, old)
+        assert (before.code == 0) == (len(expected) == 1), f"{old} is free; show exits with {before.code}"
+
+
+@rule(model=("ann#1", "eve", "python:bob#1", "python:bob"), name=("", "old"), test=TESTS, limit=(3, 6), cap=(0, 2))
+def rule_rename_and_repeat(world, model, name, test, limit, cap):
+    """Rename a subject, and give the old command again: it is the same run, or says the new name."""
+    words, (part,) = _command(world, model, test, limit, 1, 0, "en")
+    named = ["--name", name] if name else []
+    with world.store_of_its_own() as ours:
+        first = world.ask(ours, *words, *named, *(["--max-requests", cap] if cap else []))
+        run, called = first.value[0]["run"], first.value[0]["subject"]
+        renamed = world.ask(ours, "store", "rename", called, "new")
+        with promise(a_name_is_unique):
+            assert renamed.code == 0, renamed.err
+        again = world.ask(ours, *words, *named)
+        rest = limit - first.requests
+        is_known = part.subject.has_known_weights
+        with promise(same_command_is_same_run if is_known else unknown_weights_are_not_joined):
+            if is_known and name:
+                assert (again.code, again.requests) == (2, 0) and "'new'" in again.err, f"{again.code}: {again.err}"
+                again = world.ask(ours, *words, "--name", "new")
+            if is_known:
+                assert (again.code, again.requests) == (0, rest), f"{again.requests} requests: {again.err}"
+                assert again.value[0]["run"] == run, f"{run} became {again.value[0]['run']}"
+                assert again.value[0]["subject"] == "new", f"{again.value[0]['subject']}"
+            elif cap:
+                assert (again.code, again.requests) == (2, 0) and f"resume {run}" in again.err, again.err
+            else:
+                assert (again.code, again.requests) == (0, limit), f"{again.requests} requests: {again.err}"
+                assert again.value[0]["subject"] != "new", "the renamed subject was measured again"
+                assert not name or again.value[0]["subject"] == name
+                joined = world.ask(ours, *words, "--name", "new")
+                assert (joined.code, joined.requests) == (2, 0) and "--same" in joined.err, joined.err
+                joined = world.ask(ours, *words, "--name", "new", "--same")
+                assert (joined.code, joined.requests) == (0, 0), f"{joined.requests} requests: {joined.err}"
+                assert world.ask(ours, "show", "new").value["run"] == f"{run}+{joined.value[0]['run']}"
+        shown = world.ask(ours, "show", "new")
+        with promise(scores_are_right):
+            if is_known or not cap:
+                measures = shown.value["summaries"][TASKS[test]]["measures"]
+                mine = [one for one in measures if one["name"] == PRIMARY[test] and not one["group"]]
+                answers = world.plays(ours, "new")
+                assert len(answers) == limit, f"{len(answers)} plays"
+                assert math.isclose(mine[0]["value"], oracle.score(part.form, KEYS, answers), abs_tol=1e-9)
 
 
 @rule(store=STORES, word=WORDS)
 def rule_delete(world, store, word):
-    run = meaning(world, store, word)
-    if run is None:
+    """A run by its id, or all runs of a subject by its name."""
+    runs = runs_meant(world, store, word)
+    if not runs:
         return
-    done = world.ask(store, "store", "delete", run, "--yes")
+    done = world.ask(store, "store", "delete", runs[0] if word in ("newest", "oldest") else word, "--yes")
     with promise(only_named_results_change):
         assert done.code == 0, done.err
-        assert done.value["deleted"] == [run], done.value
-        assert run not in world.rows(store), f"{run} is still there"
-    world._before[store].pop(run, None)
-    part = world.parts[store].pop(run)  # with its replies; those that another part cites are in its own list
-    if world.is_known("replies_survive_a_deletion"):
-        part.doubtful |= part.paid
-        world.deleted.append(part)
-    world.names[store] = {word: other for word, other in world.names[store].items() if other != run}
+        assert sorted(done.value["deleted"]) == sorted(runs), done.value
+        assert not set(runs) & world.rows(store).keys(), f"{runs} are still there"
+    for part in world.forget(store, *runs):  # with its replies; those that another part cites are in its own list
+        if world.is_known("replies_survive_a_deletion"):
+            part.doubtful |= part.paid
+            world.deleted.append(part)
 
 
 @rule(store=STORES, word=WORDS)
 def rule_rescore(world, store, word):
-    run = meaning(world, store, word)
+    run = meaning(world, store, word)  # the id of a result
     if run is None:
         return
     before = everything_said(world, store, run)
@@ -1386,7 +1681,7 @@ def everything_said(world: World, store: str, run: str) -> list[object]:
     """What all commands that read say of a run."""
     table = world.new_file("said.jsonl")
     world.ask(store, "export", run, "--to", table)
-    others = [other for other in world.rows(store) if other != run][-1:]
+    others = [other for other in world.rows(store) if other not in run.split("+")][-1:]
     asked = [world.ask(store, "show", run), world.ask(store, "check", "store", run)]
     asked += [world.ask(store, "compare", run, other) for other in others]
     said: list[object] = [(answer.code, answer.value) for answer in asked]
@@ -1422,11 +1717,15 @@ def _first_difference(before: dict, after: dict) -> str:
 
 @rule(store=STORES, models=("ann#1", "bob#1", "eve", "ann#1 bob#1"), test=TESTS, limit=LIMITS, repeats=(1, 2))
 def rule_plan_then_run(world, store, models, test, limit, repeats):
-    words, parts = _command(world, models, test, limit, repeats, 0, "en", "")
+    words, parts = _command(world, models, test, limit, repeats, 0, "en")
+    own = [world.parts[store][run] for run in world.in_order(store)]
+    why = [oracle.refusal(part, "", world.names[store], own) for part in parts]
     planned = world.ask(store, "plan", *[word for word in words[1:] if word != "--quiet"])
     with promise(plans_come_true):
-        assert planned.code == 0, planned.err
         assert planned.requests == 0, f"{planned.requests} requests"
+        assert (planned.code == 2) == any(why), f"exit code {planned.code}, promised {why}: {planned.err}"
+    if any(why):
+        return
     stored = [oracle.stored(world.parts[store].values(), part.subject, part.form) for part in parts]
     said = sum(one["estimate"]["requests"] for one in planned.value)
     mark = len(world.server.asked)
@@ -1460,7 +1759,11 @@ def rule_plan_then_run(world, store, models, test, limit, repeats):
 def rule_run_killed(world, store, model, test, limit, moment, how, in_flight, cap, then_resume):
     """A process that is killed or interrupted at a random request; only what was in flight may be
     paid for again."""
-    words, (part,) = _command(world, model, test, limit, 1, 0, "en", "")
+    words, (part,) = _command(world, model, test, limit, 1, 0, "en")
+    own = [world.parts[store][run] for run in world.in_order(store)]
+    if oracle.refusal(part, "", world.names[store], own):
+        return
+    part.subject = _measured(world, store, part.subject, "", {}, False)
     spent_before = {run: row["spent"]["requests"] for run, row in world.rows(store).items()}
     before = set(spent_before)
 
@@ -1475,7 +1778,7 @@ def rule_run_killed(world, store, model, test, limit, moment, how, in_flight, ca
         assert done.code in fitting, f"exit code {done.code} after a {how}: {done.err[-200:]}"
     rows = world.rows(store)
     new = [run for run in rows if run not in before]
-    same = [run for run, other in world.parts[store].items() if _is_same_command(other, [part], "", False)]
+    same = [run for run, other in world.parts[store].items() if _is_same_command(other, [part])]
     runs = new or same
     with promise(same_command_is_same_run):
         assert len(new) <= 1, f"{new} came"
@@ -1483,6 +1786,7 @@ def rule_run_killed(world, store, model, test, limit, moment, how, in_flight, ca
         return
     run = runs[0]
     world.named(store, run)
+    check_new_name(world, store, part.subject, rows[run]["subject"], "")
     part = world.parts[store].get(run, part)
     stored = oracle.stored(world.parts[store].values(), part.subject, part.form)
     plays = world.plays(store, run)
@@ -1501,6 +1805,7 @@ def rule_run_killed(world, store, model, test, limit, moment, how, in_flight, ca
     note_doubtful(part, done)
     world.parts[store][run] = part
     if not then_resume:
+        world.unsettled[store] += in_flight if cap else 0
         return
     resumed = world.ask(store, "resume", run)
     part.answers = world.plays(store, run)
@@ -1532,19 +1837,22 @@ def rule_against(world, store, model, limit, word):
     reference = meaning(world, store, word)
     if reference is None:
         return
-    part = world.parts[store][reference]
+    part = world.part(store, reference)
     if part.form != Form("sesi", "en", 0, "") or part.items < limit or not part.is_complete:
         return
-    words, (promised,) = _command(world, model, "sesi", limit, 1, 0, "en", "")
+    words, (promised,) = _command(world, model, "sesi", limit, 1, 0, "en")
     if promised.subject == part.subject:
         return
+    promised.subject = _measured(world, store, promised.subject, "", {}, False)
     words += ["--against", reference]
     promised.command = tuple(map(str, words))
+    promised.asked = (*promised.asked, reference)
     done = world.ask(store, *words)
     with promise(decisions_stay):
         assert done.code == 0, f"exit code {done.code}: {done.err}"
     run = done.value[0]["run"]
     world.named(store, run)
+    check_new_name(world, store, promised.subject, done.value[0]["subject"], "")
     promised.answers = world.plays(store, run)
     check_answers(promised)
     promised.paid = set(promised.answers)
@@ -1577,8 +1885,8 @@ def check_answers(part: Part) -> None:
 
 @rule(store=STORES, first=WORDS, second=WORDS)
 def rule_gate(world, store, first, second):
-    runs = [meaning(world, store, first), meaning(world, store, second)]
-    if None in runs or runs[0] == runs[1]:
+    runs = two_meant(world, store, first, second)
+    if not runs:
         return
     done = world.ask(store, "compare", *runs, "--fail-if", "worse")
     if done.code == 2:
@@ -1592,7 +1900,7 @@ def rule_gate(world, store, first, second):
         if verdicts & {"worse", "too few"} or done.value["comparisons"][0]["refused"]:
             assert not gate["holds"], f"{verdicts} and the gate holds"
         elif verdicts & {"better", "cannot tell"} and len(verdicts) == 1:
-            failed = any(world.parts[store][run].counts() != _whole(world.parts[store][run]) for run in runs)
+            failed = any(part.counts() != _whole(part) for part in (world.part(store, run) for run in runs))
             assert gate["holds"] or failed, f"{verdicts} and {gate['reasons']}"
 
 
@@ -1615,7 +1923,7 @@ def rule_paste(world, store):
         with promise(printed_commands_work):
             assert done.code not in (2, 5), f"{printed}: exit code {done.code}: {done.err[:200]}"
         return
-    run = world.names.get(of_store, {}).get(words[1], words[1])
+    run = words[1]
     if run in world.parts.get(of_store, {}) and not world.parts[of_store][run].is_decided:
         resume_and_check(world, of_store, "", run, words, 0, "good")
 
@@ -1657,8 +1965,7 @@ def rule_official(world, models, limit, is_first):
             standings = [len(ranking["standings"]) for ranking in table.value["rankings"]]
             left_out = [one for ranking in table.value["rankings"] for one in ranking["left_out"]]
             assert sum(standings) + len(left_out) == 4, f"tables of {standings} models, left out {left_out}"
-            if not world.is_known("official_items_hide_ours"):
-                assert standings == [2, 2], f"tables of {standings} models, promised two of two"
+            assert standings == [2, 2], f"tables of {standings} models, promised two of two"
         file = world.new_file("official.sociometer")
         with promise(exports_are_accepted):
             assert world.ask(name, "export", runs["official", first], "--to", file).code == 0
@@ -1677,12 +1984,34 @@ if (DATA / "sesi" / "sesi.csv").is_file():
     rule(models=("ann#1 eve#1", "bob#1 ann#1"), limit=(4, 12), is_first=(True, False))(rule_official)
 
 
-@rule(store=STORES, name=("", "other", "ann"))
-def rule_other_name(world, store, name):
-    """The server says from now on that another model answers; the design makes it another subject."""
-    if world.is_known("served_name_is_ignored"):
-        world.server.served_name = name
-        world.lines.append(f"# the server answers as model {name or 'of its request'}")
+@rule(model=("ann#1", "bob#1", "eve"), test=TESTS, limit=(6, 12), moment=(2, 4), in_flight=(1, 4))
+def rule_another_model(world, model, test, limit, moment, in_flight):
+    """The provider puts another model in the place of the first while a run is played, and takes it back."""
+    words, (part,) = _command(world, model, test, limit, 1, 0, "en")
+    with world.store_of_its_own() as name:
+        world.server.watch(lambda number: setattr(world.server, "served_name", "" if number < moment else "other"))
+        done = world.ask(name, *words, "-o", f"in-flight={in_flight}")
+        world.server.watch(None)
+        run = done.value[0]["run"]
+        try:
+            with promise(another_model_is_another_subject):
+                assert done.code == 3, f"exit code {done.code}: {done.err}"
+                assert done.value[0]["done"] < moment, f"{done.value[0]['done']} of {moment - 1} items"
+                seen = world.plays(name, run)
+                assert len(seen) < moment, f"{seen}"
+                resumed = world.ask(name, "resume", run)
+                assert resumed.code == 3, f"exit code {resumed.code}: {resumed.err}"
+                assert world.plays(name, run) == seen, "the other model played on"
+                fresh = world.ask(name, *words, "--fresh", "--name", "other")
+                assert (fresh.code, fresh.requests) == (0, limit), f"{fresh.requests} requests: {fresh.err}"
+        finally:
+            world.server.served_name = ""
+        if world.is_known("another_model_stays_in_the_way"):
+            return
+        resumed = world.ask(name, "resume", run)
+        with promise(another_model_is_another_subject):
+            assert resumed.code == 0, f"the first model is back: exit code {resumed.code}"
+        check_answers(Part(part.subject, part.form, limit, 1, answers=world.plays(name, run)))
 
 
 @rule(store=STORES, test=("sesi", "seceu"))
@@ -1705,7 +2034,7 @@ def rule_paper_tables(world, store, test):
 )
 def rule_sheet(world, store, word, sample, raters, how):
     """People label replies of a run: as the key has them, or the opposite; or their file is spoilt."""
-    run = meaning(world, store, word)
+    run = run_meant(world, store, word)
     if run is None or not world.parts[store][run].counts().scored:
         return
     part = world.parts[store][run]
@@ -1800,7 +2129,7 @@ def rule_page(world, store, kind):
 @rule(store=STORES, first=WORDS, second=WORDS)
 def rule_side_by_side(world, store, first, second):
     """View's page of two runs says of them what `compare` says of the older and the newer."""
-    runs = [meaning(world, store, first), meaning(world, store, second)]
+    runs = [run_meant(world, store, first), run_meant(world, store, second)]
     if None in runs or runs[0] == runs[1]:
         return
     older, newer = sorted(runs, key=lambda run: world.rows(store)[run]["created"])
@@ -1835,7 +2164,7 @@ def rule_other_order(world, store, models, test, limit):
     for order in (models.split(), models.split()[::-1]):
         with world.store_of_its_own() as name:
             for model in order:
-                words, _ = _command(world, model, test, limit, 1, 0, "en", "")
+                words, _ = _command(world, model, test, limit, 1, 0, "en")
                 done = world.ask(name, *words)
                 with promise(exit_code_says_how_it_ended):
                     assert done.code == 0, f"exit code {done.code}: {done.err}"
@@ -1933,7 +2262,7 @@ def rule_study(world, store, name, people, manner):
         assert (done.code == 2) == bool(held), f"exit code {done.code}: {done.err}"
     if held:
         return
-    world.names["people"][name] = "a study"
+    world.names["people"][name] = A_STUDY
     path = world.stores["people"]
     secret = f"Zwiebelturm{len(world.lines)}"
     with opened_study(path, name) as (url, link):
@@ -1957,11 +2286,10 @@ def rule_study(world, store, name, people, manner):
         for file in path.parent.rglob("*"):
             assert file.is_dir() or secret.encode() not in file.read_bytes(), f"{secret} is in {file.name}"
     world.named("people", *world.rows("people"))
-    if not world.is_known("a_run_takes_the_name_of_a_study"):
-        even = ("run", "seceu", "--quiet", "--limit", 3, "--model", "baseline/even")
-        taken = world.ask("people", *even, "--name", name)
-        with promise(a_name_is_unique):
-            assert taken.code == 2, f"{name} is a study and now a run too"
+    even = ("run", "seceu", "--quiet", "--limit", 3, "--model", "baseline/even")
+    taken = world.ask("people", *even, "--name", name)
+    with promise(a_name_is_unique):
+        assert taken.code == 2, f"{name} is a study and now a model too"
     shown = world.ask("people", "study", "show", name)
     with promise(json_is_consistent):
         assert shown.code == 0, shown.err
@@ -1974,7 +2302,7 @@ SHARED = ((4, 3, 2, 1), (1, 2, 3, 4), (7, 1, 1, 1), (0, 0, 5, 5), (2, 6, 1, 1))
 @rule(people=(10, 9, 12), test=TESTS, model=("ann#1", "eve#1", "bob"), is_first=(False, True))
 def rule_norm(world, people, test, model, is_first):
     """A study, its norm, and the place of a model on it; what was paid for before is used again."""
-    words, _ = _command(world, model, test, 3, 1, 0, "en", "")
+    words, _ = _command(world, model, test, 3, 1, 0, "en")
     with world.store_of_its_own() as name:
         created = world.ask(name, "study", "create", test, "--name", "norm", "--limit", 3, "--ask", "age")
         with promise(no_traceback):

@@ -29,12 +29,19 @@ class Subject(NamedTuple):
     """`server` or `function`."""
     revision: str
     dated: int = 0
-    """`--fresh` always measures a new subject."""
+    """Which measurement: of unknown weights each is a new subject, unless a name says otherwise; so is
+    each of `--fresh`."""
 
     @property
     def has_known_weights(self) -> bool:
-        """Only then do replies of one command answer another."""
-        return bool(self.revision)
+        """Only then do replies of one command answer another, without a word of the user."""
+        return bool(self.revision) and not self.dated
+
+    @property
+    def label(self) -> str:
+        """What its model is called."""
+        place = "python/scripted_subjects:" if self.kind == "function" else "vllm/"
+        return f"{place}{self.model}" + (f"#{self.revision}" if self.revision else "")
 
 
 class Form(NamedTuple):
@@ -66,7 +73,9 @@ class Part:
     items: int
     repeats: int
     command: tuple[str, ...] = ()
-    """The same words again are the same part, if the weights are known."""
+    """The same words again are the same part, if the weights are known. A name and caps do not count."""
+    asked: tuple[object, ...] = ()
+    """What the command asks of this subject alone, whoever it measures besides."""
     answers: Answers = field(default_factory=dict)
     paid: set[Draw] = field(default_factory=set)
     """Replies that were paid for; another part of the same subject gets them from the store."""
@@ -78,10 +87,12 @@ class Part:
     """It may have stopped early, with `--against`."""
     is_copied: bool = False
     """Copied replies answer only the parts that were copied with them."""
+    plays: int = 0
+    """How many plays are planned, where that is not each item as often: in several parts together."""
 
     @property
     def planned(self) -> int:
-        return self.items * self.repeats
+        return self.plays or self.items * self.repeats
 
     @property
     def is_complete(self) -> bool:
@@ -163,6 +174,29 @@ def joined(parts: Iterable[Part]) -> Answers:
     return answers
 
 
+def together(parts: Iterable[Part]) -> Part:
+    """All parts of one subject on one form, oldest first, as one; each has a beginning of the same
+    order."""
+    parts = list(parts)
+    first = parts[0]
+    if len(parts) == 1:
+        return first
+    items = max(part.items for part in parts)
+    plays = sum(max(part.repeats for part in parts if part.items > place) for place in range(items))
+    return Part(
+        first.subject,
+        first.form,
+        items,
+        max(part.repeats for part in parts),
+        answers=joined(parts),
+        doubtful=set().union(*(part.doubtful for part in parts)),
+        was_capped=any(part.was_capped for part in parts),
+        is_decided=any(part.is_decided for part in parts),
+        is_copied=any(part.is_copied for part in parts),
+        plays=plays,
+    )
+
+
 def may_be_compared(first: Form, second: Form) -> bool:
     """Whether a difference of two results means something: exactly if they have one form."""
     return first == second
@@ -177,12 +211,10 @@ def stored(parts: Iterable[Part], subject: Subject, form: Form, *, with_copied: 
     Replies that were copied from another store answer only the parts that were copied with them.
     """
     replies: Answers = {}
-    if not subject.has_known_weights:
-        return replies
     for part in parts:
         if part.is_copied and not with_copied:
             continue
-        if part.subject == subject and _asks_the_same(part.form, form):
+        if part.subject == subject and _asks_the_same(subject, part.form, form):
             for draw in part.paid:
                 replies.setdefault(draw, part.answers.get(draw, ""))
     return replies
@@ -192,15 +224,17 @@ def doubtful(parts: Iterable[Part], subject: Subject, form: Form) -> set[Draw]:
     """Draws of which nobody can say whether they are paid for."""
     draws: set[Draw] = set()
     for part in parts:
-        if part.subject == subject and _asks_the_same(part.form, form):
+        if part.subject == subject and _asks_the_same(subject, part.form, form):
             draws |= part.doubtful
     return draws
 
 
-def _asks_the_same(first: Form, second: Form) -> bool:
+def _asks_the_same(subject: Subject, first: Form, second: Form) -> bool:
     """An item picked by hand is asked in the same words; another seed is another draw, which is
-    asked anew."""
-    return first._replace(picked="") == second._replace(picked="")
+    asked anew. Weights that are not known for certain answer one form only."""
+    if subject.has_known_weights:
+        return first._replace(picked="") == second._replace(picked="")
+    return first == second
 
 
 def requests(answer: str) -> tuple[int, int]:
@@ -216,21 +250,67 @@ def requests(answer: str) -> tuple[int, int]:
 RESERVED = ("all", "last", "sesi", "seceu", "sage", "egosocial", "socialeval", "helpdesk")
 
 
-def may_have_name(name: str, part: Part, holders: Iterable[Part], models: int) -> bool:
-    """Whether a command may call its subject by this name; `holders` are the parts of whoever has
-    it now.
+A_STUDY = "a study"
+"""What a name means besides subjects."""
 
-    A name means one subject. One whose weights are unknown may use its name for another test;
-    the same test again would join replies of perhaps different weights.
+
+def refusal(
+    part: Part,
+    name: str,
+    names: Mapping[str, Subject | str],
+    parts: Iterable[Part],
+    *,
+    is_fresh: bool = False,
+    is_same: bool = False,
+    models: int = 1,
+) -> str:
+    """Why a command may not measure this subject under this name; empty if it may.
+
+    `names` is what the names in the store mean; `parts` is all that is stored. A name means one
+    subject, and a subject has one name. One whose weights are unknown may use its name for another
+    form; the same form again joins replies of perhaps different weights, which `--same` allows.
     """
-    if name in RESERVED or models > 1:
-        return False
-    for holder in holders:
-        if holder.subject != part.subject:
-            return False
-        if not part.subject.has_known_weights and holder.form == part.form:
-            return False
-    return True
+    parts = list(parts)
+    if name and models > 1:
+        return "a name for several models"
+    if name in RESERVED:
+        return "a word with a meaning of its own"
+    subject = part.subject._replace(dated=0)
+    if not subject.has_known_weights and not is_fresh and not _is_finished(part, subject, parts):
+        return "an unfinished command of unknown weights"
+    holder = names.get(name) if name else None
+    if subject.has_known_weights and not is_fresh:
+        called = next((known for known, meant in names.items() if meant == subject), "")
+        if name and called and name != called:
+            return f"it is stored as {called}"
+        return "" if holder in (None, subject) else "the name of another subject"
+    if holder is None:
+        return ""
+    if is_fresh or not isinstance(holder, Subject) or holder._replace(dated=0) != subject:
+        return "the name of another subject"
+    if not is_same and any(other.subject == holder and other.form == part.form for other in parts):
+        return "measured on this form"
+    return ""
+
+
+def _is_finished(part: Part, subject: Subject, parts: Iterable[Part]) -> bool:
+    """Whether the last command that asked the same of the same model, made here, is finished."""
+    same = [
+        other
+        for other in parts
+        if other.subject._replace(dated=0) == subject and other.asked == part.asked and not other.is_copied
+    ]
+    return not same or same[-1].is_complete or same[-1].is_decided
+
+
+def a_copy_clashes(source: Mapping[str, Subject | str], target: Mapping[str, Subject | str]) -> list[str]:
+    """The names that would mean two subjects after a copy, or whose subject would have two names."""
+    called = {subject: name for name, subject in target.items()}
+    return [
+        name
+        for name, subject in source.items()
+        if target.get(name, subject) != subject or called.get(subject, name) != name
+    ]
 
 
 # --- Exit codes -----------------------------------------------------------------------------------

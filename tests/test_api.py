@@ -56,7 +56,7 @@ def make_runs(folder):
     store = make_study(folder / "s.db", "seceu", POINTS, people=6, limit=4)
     for name, model in (("old", "baseline/random"), ("new", "baseline/oracle")):
         sm.run("sesi", model, limit=30, store=store, name=name)
-    sm.run("seceu", "baseline/random", limit=4, store=store, name="model")
+    sm.run("seceu", "baseline/first", limit=4, store=store, name="model")
     return store
 
 
@@ -82,7 +82,7 @@ def test_importing_it_loads_neither_models_nor_statistics():
 
 
 def test_a_function_is_measured_like_a_model(store, capsys):
-    run = sm.run("sesi", model=answers_b, limit=12, store=store, label="always B")
+    run = sm.run("sesi", model=answers_b, limit=12, store=store, name="always B")
     assert (run.subject, run.status, run.instrument) == ("always B", "finished", "sesi")
     picked = [event.reply.text for episode in run.episodes() for event in run.transcript(episode.item.id)[:1]]
     assert picked == ["B"] * 12
@@ -251,7 +251,7 @@ def test_a_function_can_be_named_on_the_command_line(store, capsys, tmp_path, mo
     monkeypatch.syspath_prepend(tmp_path)
     words = ["run", "sesi", "--limit", "2", "--store", str(store), "--quiet"]
     assert run_command([*words, "--model", "python/my_agent:answer"]) == 0
-    assert sm.get_run(store=store).subject == "python/my_agent:answer"
+    assert sm.get_run(store=store).subject.startswith("python/my_agent:answer (20")
     for model, message in (
         ("python/my_agent", "write python/package.module:function"),
         ("python/my_agent:nothing", "unknown function of my_agent 'nothing'; known: answer."),
@@ -295,7 +295,7 @@ def test_an_unknown_item_names_the_nearest(store):
 
 @pytest.fixture
 def three_subjects(store):
-    """Runs of three subjects on two instruments, and a short one of a subject that has a longer one."""
+    """Results of three subjects on two instruments, and one that has a seed of its own."""
     for subject, limit in (("random", 12), ("oracle", 12), ("first", 12), ("random", 4)):
         sm.run("sesi", model=f"baseline/{subject}", limit=limit, store=store, seed=limit)
     for subject in ("first", "even"):
@@ -316,28 +316,37 @@ def test_all_means_the_same_runs_in_python_as_on_the_command_line(three_subjects
     assert str(ranking).split() == " ".join([ranking.sentence, *map(str, ranking.tables)]).split()
     assert set(ranking.frame()["subject"]) == {one.subject for board in ranking.boards for one in board.standings}
     assert list(found.frame()["verdict"]) == [row.verdict for one in found for row in one.measures]
+    random = f"baseline/random ({sm.runs(store=three_subjects)[0].id})"  # one of its two results
     assert {(one.first, one.second) for one in found if one.instrument == "sesi"} == {
-        ("baseline/random", "baseline/oracle"),
-        ("baseline/random", "baseline/first"),
+        (random, "baseline/oracle"),
+        (random, "baseline/first"),
     }
 
 
-def test_the_choice_says_which_runs_are_left_out_and_why(three_subjects):
+def test_every_result_is_chosen_and_a_ranking_names_what_nothing_can_be_compared_with(three_subjects):
     chosen = sm.choose("sesi", store=three_subjects)
-    short = next(run for run in sm.runs(store=three_subjects) if run.manifest.config.limit == 4)
-    assert [(run.subject, run.manifest.config.limit) for run in chosen.runs] == [
-        ("baseline/random", 12), ("baseline/oracle", 12), ("baseline/first", 12),
+    assert [(run.subject, run.manifest.config.seed) for run in chosen.runs] == [
+        ("baseline/random", 12), ("baseline/oracle", 12), ("baseline/first", 12), ("baseline/random", 4),
     ]  # fmt: skip
-    (left,) = chosen.left_out
-    assert (left.run, left.subject, left.instrument) == (short.id, "baseline/random", "sesi")
-    assert left.why == f"run {chosen.runs[0].id} of the subject has more items (12 instead of 4)"
-    assert str(left) in sm.compare("sesi", store=three_subjects).ranking().boards[0].left_out
+    assert not chosen.left_out
+    (board,) = sm.compare("sesi", store=three_subjects).ranking().boards
+    assert board.left_out == (f"baseline/random ({chosen.runs[3].id}): nothing else was asked the same",)
+    assert len(board.standings) == 3
+
+
+def test_what_several_calls_played_of_one_subject_is_one_result(store):
+    parts = [sm.run("sesi", "baseline/oracle", limit=limit, store=store) for limit in (5, 9)]
+    result = sm.get_run("baseline/oracle", store=store)
+    assert result.id == f"{parts[0].id}+{parts[1].id}"
+    assert len(list(result.episodes())) == 9, "each item counts once"
+    assert sm.get_run(parts[0].id, store=store).id == parts[0].id
+    assert [run.id for run in sm.choose("all", store=store)] == [result.id]
 
 
 def test_runs_and_words_can_be_mixed_and_all_stands_alone(three_subjects):
     first, second, *_ = sm.choose("sesi", store=three_subjects).runs
     assert [run.id for run in sm.choose(first, second.id, store=three_subjects).runs] == [first.id, second.id]
-    with pytest.raises(UsageError, match=f"'all' chooses the runs itself; leave out '{first.id}'"):
+    with pytest.raises(UsageError, match=f"'all' means every result; leave out '{first.id}'"):
         sm.compare(first, "all", store=three_subjects)
     with pytest.raises(UsageError, match="unknown instrument 'sesy'; did you mean 'sesi'"):
         sm.compare("sesy", store=three_subjects)
@@ -346,64 +355,60 @@ def test_runs_and_words_can_be_mixed_and_all_stands_alone(three_subjects):
     assert not three_subjects.with_name("none.db").exists()
 
 
-def test_a_run_is_found_by_its_name_and_the_name_is_taken_once(store):
-    run = sm.run("sesi", model="baseline/random", limit=2, store=store, name="nightly-1")
-    assert sm.get_run("nightly-1", store=store).id == run.id
-    assert sm.run("sesi", model="baseline/random", limit=2, store=store, name="nightly-1").id == run.id
-    with pytest.raises(
-        UsageError, match=rf"the name 'nightly-1' is already used by run {run.id}, which differs in limit \(2, now 3\);"
-    ):
-        sm.run("sesi", model="baseline/random", limit=3, store=store, name="nightly-1")
-    with pytest.raises(UsageError, match="differs in label only, so repeat it with label=''; see it with"):
-        sm.run("sesi", model="baseline/random", limit=2, store=store, name="nightly-1", label="step 2")
-    with pytest.raises(UsageError, match=r"differs in subject \(baseline/random, now baseline/first\); see it with"):
-        sm.run("sesi", model="baseline/first", limit=2, store=store, name="nightly-1")
+def test_a_model_has_one_name_and_a_name_belongs_to_one_model(store):
+    run = sm.run("sesi", model="baseline/random", limit=2, store=store, name="nightly 1")
+    assert run.subject == "nightly 1"
+    assert sm.get_run("nightly 1", store=store).id == sm.get_run("baseline/random", store=store).id == run.id
+    assert sm.run("sesi", model="baseline/random", limit=2, store=store, name="nightly 1").id == run.id
+    assert sm.run("seceu", model="baseline/random", limit=2, store=store).subject == "nightly 1"
+    with pytest.raises(UsageError, match=r"this model is stored as 'nightly 1'; leave out .* or rename it:"):
+        sm.run("sesi", model="baseline/random", limit=2, store=store, name="nightly 2")
+    with pytest.raises(UsageError, match="the name 'nightly 1' is that of baseline/random; see it with"):
+        sm.run("sesi", model="baseline/first", limit=2, store=store, name="nightly 1")
     with pytest.raises(UsageError, match="'last' has a meaning of its own"):
-        sm.run("sesi", model="baseline/random", limit=3, store=store, name="last")
-    with pytest.raises(UsageError, match="name must consist of letters"):
-        sm.run("sesi", model="baseline/random", limit=3, store=store, name="../../etc")
+        sm.run("sesi", model="baseline/first", limit=3, store=store, name="last")
+    with pytest.raises(UsageError, match="the name 'sesi' is the name of an instrument"):
+        sm.run("sesi", model="baseline/first", limit=3, store=store, name="sesi")
 
 
-def test_a_named_run_of_a_function_is_repeated_with_a_revision_and_without_one_the_error_says_so(store):
+def test_a_name_like_a_path_writes_no_file_outside_the_folder(store, tmp_path):
+    run = sm.run("sesi", model="baseline/first", limit=2, store=store, name="../../etc")
+    folder = tmp_path / "a" / "b"
+    folder.mkdir(parents=True)
+    sm.export(["../../etc"], folder, store=store)
+    assert [file.relative_to(tmp_path).as_posix() for file in tmp_path.rglob("*.sociometer")] == [
+        f"a/b/{run.id}.sociometer"
+    ]
+
+
+def test_a_function_is_the_same_again_with_a_revision_or_where_the_user_says_so(store):
     def always_a(messages):
         return "A"
 
-    with_revision = [
-        sm.run("sesi", model=always_a, revision="1", name="new", limit=2, store=store).id for _ in range(2)
-    ]
-    assert len(set(with_revision)) == 1
-    run = sm.run("sesi", model=always_a, name="other", limit=2, store=store)
-    with pytest.raises(UsageError) as raised:
-        sm.run("sesi", model=always_a, name="other", label="mine", limit=2, store=store)
-    assert "repeat it with" not in str(raised.value), "it would be refused again: there is no revision"
-    with pytest.raises(UsageError) as raised:
-        sm.run("sesi", model=always_a, name="other", limit=2, store=store)
-    said = str(raised.value)
-    assert f"run {run.id} of the same command, which is not continued: python/" in said
-    assert "has no revision" in said and "sm.get_run('other'" in said
-    assert shlex.join(("sociometer", "store", "delete", "other", "--store", str(store))) in said
-    assert said.endswith("revision='1'")
+    given = {"model": always_a, "limit": 2, "store": store}
+    assert len({sm.run("sesi", revision="1", name="new", **given).id for _ in range(2)}) == 1
+    first = sm.run("sesi", name="other", **given)
+    assert sm.run("seceu", name="other", **given).subject == "other", "another test needs no --same"
+    with pytest.raises(UsageError, match=r"'other' was measured on sesi on .*; add same=True if its weights have not"):
+        sm.run("sesi", name="other", **given)
+    second = sm.run("sesi", name="other", same=True, **given)
+    assert sm.get_run("other", "sesi", store=store).id == f"{first.id}+{second.id}"
+    with pytest.raises(UsageError, match=r"the name 'new' is that of python/.*always_a; see it with"):
+        sm.run("sesi", name="new", **given)
+    unnamed = [sm.run("sesi", **given).subject for _ in range(2)]
+    assert len(set(unnamed)) == 2 and all(re.search(r"always_a \(20\d\d-", name) for name in unnamed)
 
 
-def test_a_name_whose_run_had_another_file_of_the_function_is_told_so(store, tmp_path, monkeypatch):
+def test_a_function_whose_file_was_changed_under_one_revision_stays_one_subject(store, tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(tmp_path)
     file = tmp_path / "edited_agent.py"
     file.write_text("def answer(messages):\n    return 'A'\n")
-    given = {"model": "python/edited_agent:answer#1", "name": "new", "store": store}
-    run = sm.run("sesi", limit=2, **given)
+    given = {"model": "python/edited_agent:answer#1", "store": store, "limit": 2}
+    first = sm.run("sesi", name="new", **given)
     file.write_text(file.read_text() + "# unrelated\n")
-    said = rf"run {run.id}, which differs in the file of python/edited_agent:answer#1 \(its checksum\); see it with"
-    with pytest.raises(UsageError, match=said):
-        sm.run("sesi", limit=2, **given)
-    with pytest.raises(UsageError, match=r"edited_agent:answer#1 \(its checksum\) and limit \(2, now 3\);"):
-        sm.run("sesi", limit=3, **given)
-    with pytest.raises(UsageError, match=r"edited_agent:answer#1 \(its checksum\) and label; see it"):
-        sm.run("sesi", limit=2, label="mine", **given)
-    given |= {"model": "baseline/first", "name": "other"}
-    run = sm.run("sesi", limit=2, **given)
-    monkeypatch.setattr("sociometer.core.prompts.Prompts.digest", lambda *_: "0" * 64)
-    with pytest.raises(UsageError, match=rf"run {run.id}, which differs in prompts; see it with"):
-        sm.run("sesi", limit=2, **given)
+    second = sm.run("sesi", **given)
+    assert second.subject == "new"
+    assert sm.get_run("new", store=store).id == f"{first.id}+{second.id}"
 
 
 def test_functions_that_one_factory_made_keep_their_replies_apart(store, tmp_path, monkeypatch):
@@ -594,12 +599,14 @@ def test_a_run_that_a_paper_needs_is_a_call_of_python(store, tmp_path):
     assert "sociometer run" not in told
 
 
-def test_a_subject_with_runs_of_two_instruments_is_told_the_call_that_picks_one(old_and_new):
-    with pytest.raises(UsageError, match="several runs fit 'baseline/random'") as raised:
-        sm.get_run("baseline/random", store=old_and_new)
+def test_a_subject_with_results_of_two_instruments_is_told_the_call_that_picks_one(store):
+    for instrument in ("sesi", "seceu"):
+        sm.run(instrument, "baseline/random", limit=2, store=store)
+    with pytest.raises(UsageError, match=r"'baseline/random' has several results: sesi-.*sesi.*seceu") as raised:
+        sm.get_run("baseline/random", store=store)
     named = re.search(r"such as sm\.get_run\('(.*)', store='(.*)'\)\.$", str(raised.value))
     assert sm.get_run(named[1], store=named[2]).subject == "baseline/random"
-    assert sm.get_run("baseline/random", "sesi", store=old_and_new).record.name == "old"
+    assert sm.get_run("baseline/random", "sesi", store=store).instrument == "sesi"
 
 
 def test_an_unknown_measure_or_task_is_told_the_known_ones(old_and_new):
@@ -762,7 +769,7 @@ def test_a_report_takes_names_and_runs(store, tmp_path):
     one = sm.run("sesi", model="baseline/random", limit=3, store=store, name="one")
     sm.run("sesi", model="baseline/first", limit=3, store=store, name="two")
     page = sm.report(["two", one], tmp_path / "page.html", store=store).read_text(encoding="utf-8")
-    assert "baseline/random" in page and "baseline/first" in page
+    assert "<title>Sociometer: two and one on SESI</title>" in page
     with pytest.raises(sm.SociometerError, match="unknown run 'twoo'; did you mean 'two'"):
         sm.report(["twoo"], tmp_path / "page.html", store=store)
 
@@ -813,7 +820,7 @@ def test_errors_are_of_our_own_tree_and_say_what_to_type(store, words, message):
 
 
 def test_hostile_text_is_shown_as_text_in_a_notebook(store):
-    run = sm.run("seceu", model="baseline/random", limit=2, store=store, label="<script>alert(1)</script>")
+    run = sm.run("seceu", model="baseline/random", limit=2, store=store, name="<script>alert(1)</script>")
     assert "<script>" not in run._repr_html_()
     assert "<script>" not in sm.figures(run)["results-1"]._repr_mimebundle_()["text/html"]
 
@@ -878,13 +885,12 @@ def test_what_is_no_model_and_no_whole_number_is_refused_in_words(tmp_path):
         sm.run("sesi", "baseline/random", limit=2.5, store=tmp_path / "s.db")
 
 
-def test_a_report_of_all_runs_leaves_out_the_short_ones_as_the_command_does(tmp_path):
+def test_a_report_says_which_result_is_too_short_for_the_ranking_whether_or_not_it_was_named(tmp_path):
     store, page = tmp_path / "s.db", tmp_path / "r.html"
     runs = [sm.run("sesi", model=f"baseline/{name}", limit=limit, store=store) for name, limit in
             (("random", 40), ("first", 40), ("longest", 4))]  # fmt: skip
-    assert "includes it" in sm.report("all", page, store=store).read_text()
-    assert "includes it" in sm.report(["sesi"], page, store=store).read_text()
-    assert "includes it" not in sm.report(runs, page).read_text(), "they were named"
+    for words in ("all", ["sesi"], runs):
+        assert "has 4 of the 40 items that most runs have" in sm.report(words, page, store=store).read_text()
 
 
 def test_a_name_that_several_subjects_fit_is_not_chosen_from(openai_server, tmp_path):
@@ -893,7 +899,6 @@ def test_a_name_that_several_subjects_fit_is_not_chosen_from(openai_server, tmp_
     for model, limit in zip(models, (12, 10), strict=True):
         sm.run("sesi", model=model, limit=limit, store=store)
     for call in (sm.compare, sm.gate):
-        with pytest.raises(UsageError, match="several runs fit 'vllm/good'"):
+        with pytest.raises(UsageError, match="'vllm/good' fits 2 subjects: 'vllm/good#b', 'vllm/good#z'; give"):
             call("baseline/random", "vllm/good", store=store)
-    longer = sm.run("sesi", model=models[1], limit=12, store=store)
-    assert longer.id in [one.id for one in sm.compare("baseline/random", "vllm/good#z", store=store).chosen.runs]
+    assert sm.compare("baseline/random", "vllm/good#z", store=store).chosen.runs[1].subject == "vllm/good#z"

@@ -43,15 +43,10 @@ def test_the_tables_of_contributing_name_files_that_are_there():
     assert sm.CommandContext.__module__.replace(".", "/").removeprefix("sociometer/") == "core/command"
 
 
-def test_pages_that_export_all_say_which_runs_it_writes():
-    pages = {name: page.read_text(encoding="utf-8") for name, page in zip(NAMES, PAGES, strict=True)}
-    sections = [(name, part) for name, text in pages.items() for part in re.split(r"^#+ ", text, flags=re.MULTILINE)]
-    silent = [
-        name
-        for name, part in sections
-        if "export all" in part and "run with the most items" not in " ".join(part.split())
-    ]
-    assert not silent and "write all runs" not in "".join(pages.values())
+def test_no_page_says_that_one_of_several_runs_is_chosen_or_names_a_label():
+    for name, page in zip(NAMES, PAGES, strict=True):
+        text = " ".join(page.read_text(encoding="utf-8").split())
+        assert not re.search(r"--label|label=\"|with the most items|several runs fit|the name of the run", text), name
 
 
 def having(mark):
@@ -161,7 +156,9 @@ def test_the_tutorial_and_the_reference_can_be_followed_in_one_store():
         (ROOT / f"docs/{name}.md").read_text("utf-8") for name in ("tutorial", "reference/python", "reference/commands")
     ]
     names = [set(re.findall(r"(?:--name |name=\")([a-z0-9-]+)", page)) for page in pages]
-    assert all(names) and sum(map(len, names)) == len(set.union(*names)), names
+    assert any(names) and sum(map(len, names)) == len(set.union(*names)), names
+    named = [model for page in pages for model in re.findall(r"(baseline/\w+)(?: |\", )(?:--name|name=)", page)]
+    assert named and len(named) == len(set(named)), f"a model has one name: {named}"
 
 
 def test_the_readme_and_the_tutorial_have_examples():
@@ -242,14 +239,14 @@ def test_the_common_commands_of_the_readme_run(openai_server, tmp_path, monkeypa
     here = os.environ.get("SOCIOMETER_DATA")
     (tmp_path / "my_agent.py").write_text("def answer(messages):\n    return 'A'\n", encoding="utf-8")
     runs = ("sesi --model baseline/random --name OLD", "sesi --model baseline/first --name NEW")
-    for words in (*(f"run {one}" for one in runs), "run seceu --model baseline/random --limit 12"):
+    for words in (*(f"run {one}" for one in runs), "run seceu --model baseline/even --limit 12"):
         assert run_command([*words.split(), "--quiet"]) == 0
     (block,) = [one for one in blocks(ROOT / "README.md", "sh") if "sociometer list " in one]
     for name, put in (
         ("python/MODULE:FUNCTION", "python/my_agent:answer"),
         (" RUN", " OLD"),
         ("http://localhost:8000/v1", openai_server.url),
-        ("openai/gpt-4o-mini", "baseline/random"),
+        ("openai/gpt-4o-mini", "baseline/last"),
         ("seceu contamination", "seceu contamination --limit 10"),
         ("deepseek/deepseek-chat", "baseline/random"),
     ):

@@ -139,8 +139,35 @@ def test_a_difference_is_that_of_shared_items():
 
 def test_a_name_means_one_subject():
     ann = part({})
-    assert oracle.may_have_name("x", ann, [part({}, items=2)], models=1)
-    assert not oracle.may_have_name("x", ann, [part({}, subject=Subject("bob", "server", "1"))], models=1)
-    own = part({}, subject=Subject("ann", "server", ""))
-    assert not oracle.may_have_name("x", own, [own], models=1)
-    assert not oracle.may_have_name("all", ann, [], models=1)
+    assert not oracle.refusal(ann, "x", {"x": ANN}, [part({}, items=2)])
+    assert oracle.refusal(ann, "x", {"x": Subject("bob", "server", "1")}, [])
+    assert oracle.refusal(ann, "x", {"y": ANN}, []) == "it is stored as y"
+    assert oracle.refusal(ann, "x", {"x": oracle.A_STUDY}, []) and oracle.refusal(ann, "all", {}, [])
+    assert oracle.refusal(ann, "x", {}, [], models=2) and not oracle.refusal(ann, "", {}, [], models=2)
+
+
+def test_unknown_weights_are_joined_with_same_only():
+    new = Subject("ann", "server", "")
+    night = new._replace(dated=1)
+    stored = part({item: RIGHT for item in "abcd"}, subject=night)
+    command = part({}, subject=new)
+    assert oracle.refusal(command, "night", {"night": night}, [stored]) == "measured on this form"
+    assert not oracle.refusal(command, "night", {"night": night}, [stored], is_same=True)
+    assert oracle.refusal(command, "night", {"night": night}, [stored], is_fresh=True)
+    unfinished = part({"a": RIGHT}, subject=night)
+    assert "unfinished" in oracle.refusal(command, "", {"night": night}, [stored, unfinished])
+    assert not oracle.refusal(command, "", {"night": night}, [unfinished], is_fresh=True)
+
+
+def test_parts_of_other_lengths_are_planned_once():
+    long, twice = part({"a": RIGHT}, items=6), part({"a": WRONG}, items=2)
+    twice.repeats = 2
+    assert oracle.together([long, twice]).planned == 8
+    assert oracle.together([long, twice]).answers == {Draw("a", 0): RIGHT}
+
+
+def test_a_copy_that_would_make_a_name_mean_two_subjects_clashes():
+    bob = Subject("bob", "server", "1")
+    assert oracle.a_copy_clashes({"x": ANN}, {"x": bob}) == ["x"]
+    assert oracle.a_copy_clashes({"x": ANN}, {"y": ANN}) == ["x"]
+    assert not oracle.a_copy_clashes({"x": ANN}, {"x": ANN, "y": bob})

@@ -20,6 +20,7 @@ import sociometer as sm
 from sociometer.cli.main import run_command
 from sociometer.core.errors import ExitCode, UsageError
 from sociometer.instruments import cards, load
+from sociometer.store.store import Store
 from sociometer.web.browsing import ViewedStore
 from sociometer.web.guard import OWNER, OWNERS
 from sociometer.web.view import view_application
@@ -52,6 +53,11 @@ def command(capsys):
         return code, shown.out, shown.err
 
     return run
+
+
+def measures_a_model(run):
+    """Not a person of a study, and no analysis of stored runs."""
+    return bool(run.subject) and run.reference not in PEOPLE and not run.manifest.given_items
 
 
 def past_of(store):
@@ -107,7 +113,7 @@ def test_every_run_is_shown_in_words_with_its_items_and_a_transcript(name, kept,
 
 
 def test_a_run_differs_from_one_of_this_version_in_no_setting_that_is_gone(store, command):
-    sm.run("sesi", "baseline/first", limit=24, name="now", store=store)
+    sm.run("sesi", "baseline/last", limit=24, name="now", fresh=True, store=store)
     code, said, err = command(store, "compare", "sesi-random", "now")
     assert code == 0, err
     assert "settings differ" not in said
@@ -248,9 +254,27 @@ def test_the_store_is_copied_whole(kept, tmp_path, command, capsys):
 
 def test_a_renamed_run_is_still_only_shown(store, command):
     before = past_of(store)
-    for name in before:
+    measured = [name for name in before if measures_a_model(sm.get_run(name, store=store))]
+    for name in measured:
         assert command(store, "store", "rename", name, f"{name}-new")[0] == 0
-    assert past_of(store) == {f"{name}-new": past for name, past in before.items()}
+    assert past_of(store) == {f"{name}-new" if name in measured else name: past for name, past in before.items()}
+
+
+def test_the_store_is_upgraded_once_and_a_copy_is_kept_beside_it(store, command):
+    assert command(store, "runs")[0] == 0
+    copy = store.with_name(f"{store.name}.version-0.3")
+    assert copy.exists()
+    kept = copy.read_bytes()
+    assert command(store, "compare", "all")[0] == 0
+    assert copy.read_bytes() == kept
+
+
+def test_every_model_of_an_older_store_has_one_name_and_no_name_means_two(store):
+    with Store(store) as opened:
+        entries = opened.names.every()
+        subjects = {run.subject for run in sm.runs(store=store) if measures_a_model(run)}
+    assert len({entry.name for entry in entries}) == len(entries) == len({entry.key for entry in entries})
+    assert {entry.name for entry in entries if entry.kind == "subject"} == subjects
 
 
 def test_the_store_is_sound_and_says_what_was_not_computed_again(kept, command):

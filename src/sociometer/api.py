@@ -133,7 +133,7 @@ def run(
     The model is a name as `sociometer list models` lists them, or a function of the messages. `options` are those of
     `RunOptions`. A run that a limit stopped is returned, too: its `status` says so, and `resume` with a higher limit
     continues it. `callback` is called when an item is done, when a stopping rule has looked, and at the end.
-    Example: `sm.run("sesi", model=lambda messages: "A", label="always A", limit=20)`
+    Example: `sm.run("sesi", model=lambda messages: "A", name="always A", limit=20)`
     """
     with _calling(progress) as listener:
         engine = _engine(store, listener, callback)
@@ -198,7 +198,7 @@ def get_run(reference: Run = "last", instrument: str = "", *, store: str | Path 
     """
     if isinstance(reference, StoredRun):
         return reference
-    return choice.find_run(_store(store), load, reference, [instrument])
+    return choice.find_run(_store(store), load, reference, [instrument] if instrument else [])
 
 
 @_calling()
@@ -235,7 +235,7 @@ def choose(*words: Runs, store: str | Path | None = None) -> choice.ChosenRuns:
     every = [one for word in words for one in ((word,) if isinstance(word, Run) else word)]
     if words and all(isinstance(one, StoredRun) for one in every):
         return choice.ChosenRuns(tuple(one for one in every if isinstance(one, StoredRun)))
-    return choice.choose_by_words(_store(store), load, cards(), every, one_kind=True)
+    return choice.choose(_store(store), load, cards(), every)
 
 
 @_calling()
@@ -327,7 +327,7 @@ def export(runs: Runs, path: str | Path, *, store: str | Path | None = None) -> 
     words = [runs] if isinstance(runs, Run) else [*runs]
     chosen = [run for run in words if isinstance(run, StoredRun)]
     if names := [word for word in words if isinstance(word, str)]:
-        chosen += choice.choose_runs(_store(store), load, names, every=True).runs
+        chosen += choice.choose(_store(store), load, cards(), names).runs
     for why in write_runs(chosen, Path(path), words)["left_out"].values():
         warnings.warn(f"left out: {why}", stacklevel=3)
     return Path(path)
@@ -339,6 +339,8 @@ def write_runs(runs: Sequence[StoredRun], to: Path, words: Collection[Run]) -> d
     A run that cannot be written is an error if `words` name it; of others, `left_out` says why.
     """
     is_folder = to.is_dir() or not to.suffix
+    if is_folder or to.suffix == ENDING:
+        runs = [part for run in runs for part in run.parts]
     if to.suffix not in (endings := (".jsonl", ".csv", ".parquet", ENDING)) and not is_folder:
         raise UsageError(f"'{to}' has none of the endings {', '.join(endings)}; the ending decides the format.")
     left = {run.id: why for run in runs if (is_folder or to.suffix == ENDING) and (why := why_no_bundle(run))}
@@ -424,7 +426,7 @@ def report(
     if not figure and Path(path).suffix.lower() not in (".html", ".htm"):
         raise UsageError(f"a page cannot be written to '{path}'; give FILE.html, or add --figure NAME for a figure.")
     words = [reported] if isinstance(reported, Run) else [*reported]
-    runs, short = choice.without_short(choose(words, store=store).runs if words else (), words)
+    runs = choose(words, store=store).runs if words else ()
     if figure:
         return write_figure(find_figure(gather(runs, evidence=0).figures(), figure), Path(path))
     now = datetime.now(UTC)
@@ -436,7 +438,7 @@ def report(
         terms=Terms(level, margin),
         evidence=evidence,
         top=top,
-        left_out=(*left_out, *short),
+        left_out=left_out,
     )
 
 

@@ -99,7 +99,7 @@ def test_every_damaged_column_is_reported_and_nothing_ends_in_a_traceback(whole,
     assert tried > 40
 
 
-@pytest.mark.parametrize("schema", [-1, 7, 9, 2**31 - 1, -(2**31)])
+@pytest.mark.parametrize("schema", [-1, 7, 10, 2**31 - 1, -(2**31)])
 def test_an_odd_schema_number_is_told_in_one_sentence(path, schema, capsys):
     with closing(sqlite3.connect(path)) as store:
         store.execute(f"PRAGMA user_version = {schema}")

@@ -31,16 +31,25 @@ def test_a_failure_that_may_pass_does_not_hold_the_others_back(openai_server, ke
     assert (run.status, sum(run.failures().values())) == ("finished", 1)
 
 
-@pytest.mark.parametrize("name", ["last", "all", "sesi", "another"])
-def test_an_imported_run_takes_no_name_that_means_something_else(tmp_path, capsys, name):
-    other = sm.run("seceu", "baseline/random", store=tmp_path / "t.db", limit=2)
+@pytest.mark.parametrize("name", ["last", "all", "mine", "another"])
+def test_an_imported_benchmark_takes_no_name_that_means_something_else(tmp_path, capsys, name):
+    other = sm.run("seceu", "baseline/random", store=tmp_path / "t.db", limit=2, name="mine")
     given = other.id if name == "another" else name
     (tmp_path / "scores.csv").write_text("item,subject,score\nq1,small,1\nq2,small,0\n")
     words = ["import", "csv", str(tmp_path / "scores.csv"), "--store", str(tmp_path / "t.db")]
-    assert run_command([*words, "--name", given]) == 2
+    assert run_command([*words, "--benchmark", given]) == 2
     assert f"the name '{given}'" in capsys.readouterr().err
     assert len(sm.runs(store=tmp_path / "t.db")) == 1
-    assert run_command([*words, "--name", "fine"]) == 0
+    assert run_command([*words, "--benchmark", "fine"]) == 0
+
+
+@pytest.mark.parametrize("name", ["last", "all", "sesi", "mine", "another"])
+def test_an_imported_subject_takes_no_name_that_means_something_else(tmp_path, name):
+    other = sm.run("seceu", "baseline/random", store=tmp_path / "t.db", limit=2, name="mine")
+    given = other.id if name == "another" else name
+    (tmp_path / "scores.csv").write_text(f"item,subject,score\nq1,{given},1\nq2,{given},0\n")
+    assert run_command(["import", "csv", str(tmp_path / "scores.csv"), "--store", str(tmp_path / "t.db")]) == 0
+    assert [run.subject for run in sm.runs(store=tmp_path / "t.db")] == ["mine", f"{given} (2)"]
 
 
 def test_a_limit_on_the_size_of_files_is_named(tmp_path):

@@ -41,14 +41,14 @@ class Patient(Server):
 
 with Store(sys.argv[1]) as store:
     server = Patient("A")
-    run = engine_with(store, server).run(config(name=sys.argv[2], in_flight=1)).run
+    run = engine_with(store, server).run(config(limit=int(sys.argv[2]), in_flight=1)).run
     print(run.id, server.total, flush=True)
 """
 
 
 def test_what_two_processes_send_for_the_same_reply_is_counted_for_both(place):
     pipes = dict.fromkeys(("stdin", "stdout", "stderr"), forked.PIPE)
-    processes = [forked.start(["-c", TWO_AT_ONCE, place, name], **pipes) for name in ("one", "two")]
+    processes = [forked.start(["-c", TWO_AT_ONCE, place, limit], **pipes) for limit in ("3", "4")]
     both_sent = [process.stdout.readline() for process in processes] == ["asked\n", "asked\n"]
     ended = [process.communicate("\n") for process in processes]
     assert both_sent, ended

@@ -465,7 +465,7 @@ def test_an_error_with_json_is_json(cli):
 
 
 def test_an_exported_csv_holds_no_formula(cli, tmp_path):
-    cli(*PLAY, "--label", "=HYPERLINK(1)")
+    cli(*PLAY, "--name", "=HYPERLINK(1)")
     out = tmp_path / "x.csv"
     assert cli("export", "last", "--to", str(out))[0] == 0
     assert "'=HYPERLINK(1)" in out.read_text(encoding="utf-8")
@@ -478,7 +478,7 @@ def test_an_exported_csv_holds_no_formula(cli, tmp_path):
 
 @pytest.mark.parametrize("ending", ["csv", "jsonl", "parquet"])
 def test_several_runs_or_all_are_exported_to_one_table(cli, tmp_path, ending):
-    cli(*PLAY, "--name", "one", "--label", "one")
+    cli(*PLAY, "--name", "one")
     cli("run", "sesi", "--model", "baseline/oracle", "--limit", "5", "--name", "two")
     for words, count in ((("one", "two"), 17), (("all",), 17), (("two", "two"), 5)):
         code, out, _ = cli("export", *words, "--to", str(tmp_path / f"x.{ending}"), "--json")
@@ -488,8 +488,8 @@ def test_several_runs_or_all_are_exported_to_one_table(cli, tmp_path, ending):
 
 
 def test_runs_are_exported_to_a_folder_each_as_a_file_that_others_check(cli, tmp_path):
-    cli(*PLAY, "--label", "one")
-    cli(*PLAY, "--label", "two")
+    cli(*PLAY, "--name", "one")
+    cli("run", "sesi", "--model", "baseline/first", "--limit", "12", "--name", "two")
     folder = tmp_path / "files"
     code, out, _ = cli("export", "all", "--to", str(folder), "--json")
     roots = json.loads(out)["roots"]
@@ -508,7 +508,8 @@ def test_runs_that_cannot_be_written_are_left_out_of_a_folder_of_all_and_named(c
     model = f"vllm/m@{openai_server.url}/v1#1"
     words = ("run", "sesi", "--model", model, "--limit", "12", "--name", "half", "-o", "in-flight=1", "--quiet")
     assert cli(*words, "--max-requests", "3")[0] == 3
-    folder, why = tmp_path / "files", "run half is stopped, 25 %; finish it first: sociometer resume half"
+    half = next(run.id for run in sm.runs(store=tmp_path / "store.db") if run.subject == "half")
+    folder, why = tmp_path / "files", f"run {half} is stopped, 25 %; finish it first: sociometer resume {half}"
     for words in (("all",), ("sesi",)):
         code, out, _ = cli("export", *words, "--to", str(folder))
         assert code == 0 and out.count("wrote ") == 1 and f"left out: {why}\n" in out
@@ -517,18 +518,20 @@ def test_runs_that_cannot_be_written_are_left_out_of_a_folder_of_all_and_named(c
     for words in (("half",), ("ended", "half")):
         code, out, err = cli("export", *words, "--to", str(tmp_path / "named"))
         assert code == 2 and f"error: {why}" in err and not (tmp_path / "named").exists(), "they were named"
-    with pytest.warns(UserWarning, match="left out: run half is stopped, 25 %"):
+    with pytest.warns(UserWarning, match=f"left out: run {half} is stopped, 25 %"):
         sm.export("all", folder)
-    with pytest.raises(sm.SociometerError, match="run half is stopped, 25 %"):
+    with pytest.raises(sm.SociometerError, match=f"run {half} is stopped, 25 %"):
         sm.export(["ended", "half"], tmp_path / "named")
 
 
-def test_the_name_of_a_test_exports_every_run_and_all_only_the_fullest_of_each_subject(cli, tmp_path):
-    for name, limit in (("small", "2"), ("large", "4")):
-        assert cli("run", "sesi", "--model", "baseline/random", "--limit", limit, "--name", name, "--quiet")[0] == 0
-    for words, count in (("sesi", 2), ("all", 1)):
-        code, out, _ = cli("export", words, "--to", str(tmp_path / words))
-        assert code == 0 and out.count("wrote ") == count == len(list((tmp_path / words).iterdir()))
+def test_a_file_for_others_to_check_has_one_run_and_a_folder_has_all_parts_of_a_result(cli, tmp_path):
+    for limit in ("2", "4"):
+        assert cli("run", "sesi", "--model", "baseline/random", "--limit", limit, "--name", "mine", "--quiet")[0] == 0
+    for word in ("sesi", "all", "mine"):
+        code, out, _ = cli("export", word, "--to", str(tmp_path / word))
+        assert code == 0 and out.count("wrote ") == 2 == len(list((tmp_path / word).iterdir()))
+    code, out, _ = cli("export", "mine", "--to", str(tmp_path / "mine.csv"), "--json")
+    assert (code, json.loads(out)["rows"]) == (0, 4)
 
 
 def test_an_export_with_an_unknown_ending_is_refused(cli, tmp_path):
@@ -707,34 +710,76 @@ def test_a_mistyped_folder_of_a_store_is_not_made(cli, tmp_path):
     assert not (tmp_path / "reslts").exists()
 
 
-def test_the_name_of_a_stopped_run_is_answered_with_resume(cli, openai_server):
+def test_an_unfinished_command_of_unknown_weights_is_answered_with_resume(cli, openai_server):
+    words = ("run", "sesi", "--model", f"vllm/m@{openai_server.url}", "--name", "night", "--quiet", "--limit", "12")
+    assert cli(*words, "--max-requests", "3")[0] == 3
+    code, _, err = cli(*words, "--max-requests", "3")
+    assert code == 2 and "was not finished" in err and "add --fresh" in err
+    run = re.search(r"sociometer resume (sesi-\w+)", err)[1]
+    assert cli("resume", run, "--max-requests", "12", "--quiet")[0] == 0
+
+
+def test_a_named_model_of_unknown_weights_is_added_to_only_with_same(cli, openai_server):
     words = ("run", "sesi", "--model", f"vllm/m@{openai_server.url}", "--name", "night", "--quiet")
-    assert cli(*words, "--limit", "12", "--max-requests", "3")[0] == 3
-    code, _, err = cli(*words, "--limit", "11")
+    assert cli(*words, "--limit", "3")[0] == 0
+    code, _, err = cli(*words, "--limit", "5")
+    assert code == 2 and "'night' was measured on sesi on " in err and "add --same" in err
+    before = openai_server.count if hasattr(openai_server, "count") else None
+    assert cli(*words, "--limit", "5", "--same")[0] == 0
+    shown = json.loads(cli("show", "night", "--json")[1])
+    assert "+" in shown["run"] and before == before
+    assert len(json.loads(cli("runs", "--json")[1])) == 2
+
+
+def test_one_model_has_one_name(cli):
+    assert cli("run", "seceu", "--model", "baseline/even", "--limit", "20", "--quiet")[0] == 0
+    code, _, err = cli("run", "seceu", "--model", "baseline/even", "--name", "new", "--quiet")
     assert code == 2
-    assert "sociometer resume night" in err
+    assert "this model is stored as 'baseline/even'; leave out --name 'new'" in err
+    assert "sociometer store rename baseline/even new" in err
+    assert cli("store", "rename", "baseline/even", "new")[0] == 0
+    assert cli("run", "seceu", "--model", "baseline/even", "--name", "new", "--quiet")[0] == 0
 
 
-def test_a_command_that_meets_its_own_name_says_why_it_is_not_continued(cli, openai_server):
-    model = f"vllm/m@{openai_server.url}"
-    words = ("run", "sesi", "--name", "night", "--quiet", "--limit", "4", "--model")
-    assert cli(*words, model, "--max-requests", "3")[0] == 3
-    for step in ("continue it with 'sociometer resume night", "see it with 'sociometer show night"):
-        code, _, err = cli(*words, model)
-        assert code == 2 and "may have changed, because it has no revision" in err
-        assert step in err and "'sociometer store delete night" in err and f"--model '{model}#1'" in err
-        assert cli("resume", "night", "--max-requests", "9", "--quiet")[0] == 0
-    assert [cli(*words, f"{model}#1", "--name", "morning")[0] for _ in range(2)] == [0, 0]
+def test_a_name_stays_with_its_model_after_it_was_renamed(cli):
+    first = ("run", "sesi", "--model", "baseline/oracle", "--limit", "4", "--name", "o", "--quiet")
+    assert cli(*first)[0] == 0
+    assert cli("store", "rename", "o", "o2")[0] == 0
+    code, _, err = cli(*first)
+    assert code == 2 and "this model is stored as 'o2'" in err
+
+
+def test_two_models_cannot_have_one_name(cli):
+    assert cli("run", "sesi", "--model", "baseline/oracle", "--limit", "4", "--name", "Ann", "--quiet")[0] == 0
+    code, _, err = cli("run", "sesi", "--model", "baseline/random", "--limit", "4", "--name", "Ann", "--quiet")
+    assert code == 2 and "the name 'Ann' is that of baseline/oracle" in err
+
+
+def test_a_study_a_benchmark_and_a_model_share_one_table_of_names(cli, tmp_path):
+    assert cli("study", "create", "seceu", "--name", "spring", "--limit", "3")[0] == 0
+    code, _, err = cli(*PLAY, "--name", "spring")
+    assert code == 2 and "is that of a study" in err
+    assert cli(*PLAY, "--name", "bench")[0] == 0
+    table = tmp_path / "scores.csv"
+    table.write_text("item,subject,score\n1,m,0.5\n2,m,1\n", encoding="utf-8")
+    for word in ("bench", "all", "spring"):
+        code, _, err = cli("import", "csv", str(table), "--benchmark", word)
+        assert code == 2, (word, err)
+    assert cli("import", "csv", str(table), "--benchmark", "tact")[0] == 0
+    other = ("run", "sesi", "--model", "baseline/first", "--limit", "3")
+    for words in ((*other, "--name", "tact"), ("study", "create", "seceu", "--name", "tact", "--limit", "3")):
+        assert "is that of an imported benchmark" in cli(*words)[2]
+    assert "is that of baseline/random" in cli("study", "create", "seceu", "--name", "bench", "--limit", "3")[2]
 
 
 NO_NAMES = {"last": "meaning", "all": "meaning", "sage": "an instrument", "-x": "begins with '-'", "n" * 81: "80",
-            "a b": "consist of", "other": "already used by run"}  # fmt: skip
+            " a": "space", "other": "is that of baseline/first"}  # fmt: skip
 
 
 @pytest.mark.parametrize(("name", "told"), NO_NAMES.items(), ids=list(NO_NAMES))
 def test_a_name_that_means_something_else_is_refused(cli, name, told):
     cli(*PLAY, "--name", "mine")
-    cli(*PLAY, "--seed", "7", "--name", "other")
+    cli("run", "sesi", "--model", "baseline/first", "--limit", "3", "--name", "other")
     new = ("sesi", "--model", "baseline/oracle", "--limit", "3", f"--name={name}")
     for words in (("run", *new), ("plan", *new), ("store", "rename", "mine", "--", name)):
         code, _, err = cli(*words)
@@ -744,16 +789,9 @@ def test_a_name_that_means_something_else_is_refused(cli, name, told):
 
 def test_neither_an_id_nor_nothing_is_a_name(cli):
     first, second = (json.loads(cli(*PLAY, "--seed", seed, "--json")[1])[0]["run"] for seed in "12")
-    assert "is the id of another run" in cli("store", "rename", first, second)[2]
-    assert "consist of letters" in cli("store", "rename", first, "")[2]
+    assert "is the id of a run" in cli("store", "rename", first, second)[2]
+    assert "no letter or digit" in cli("store", "rename", first, "")[2]
     assert cli("store", "rename", first, "night-1.b")[0] == 0
-
-
-def test_a_stored_run_whose_name_is_refused_today_opens(cli, tmp_path):
-    run = json.loads(cli(*PLAY, "--name", "mine", "--json")[1])[0]["run"]
-    with Store(tmp_path / "store.db") as store:
-        store.runs.rename(run, "sesi")
-    assert cli("show", "sesi")[0] == cli("show", run)[0] == cli("resume", "sesi", "--quiet")[0] == 0
 
 
 def test_an_instrument_is_not_blamed_for_tasks_that_cannot_be_played_here(cli):
@@ -767,13 +805,13 @@ def test_an_instrument_is_not_blamed_for_tasks_that_cannot_be_played_here(cli):
 
 
 MISLEADING = [
-    (("run", "sesi", "--model", "baseline/random", "--label", "\udcff"), "is not UTF-8"),
+    (("run", "sesi", "--model", "baseline/random", "--name", "\udcff"), "is not UTF-8"),
     (("study", "create", "sesi", "--name", "s", "--consent", "@bin.csv"), "bin.csv: is not UTF-8"),
     (("study", "create", "sesi", "--name", "s", "--set", "language=zh"), "with --language"),
     (("study", "change", "s"), "nothing to change"),
     (("report", "mine", "--to", ""), "a page cannot be written to"),
     (("runs", "--store", "bin.csv"), "not a store, or a damaged one"),
-    (("compare", "mine", "mine"), "two different runs, not only mine"),
+    (("compare", "mine", "mine"), "two different runs, not only sesi-"),
     (
         ("run", "egosocial", "--task", "tomi", "--task", "newworld", "--model", "baseline/first"),
         "the items of tomi and newworld are the authors'; add --official, or leave out --task.",
@@ -868,14 +906,14 @@ def test_a_table_of_four_subjects_shows_all_of_them(cli, monkeypatch, width):
     assert "baseline/" not in table.partition("Not shown")[2]
 
 
-def test_runs_names_a_run_as_one_types_it_and_the_store_as_the_folder_does(cli, tmp_path, monkeypatch):
+def test_runs_has_ids_and_the_names_of_models_and_the_store_as_the_folder_does(cli, tmp_path, monkeypatch):
     cli(*PLAY, "--name", "a-name-that-one-types")
     cli(*PLAY[:-1], "--seed", "1", "--quiet")
     found = json.loads(cli("runs", "--json")[1])
     title, _, *rows = cli("runs")[1].splitlines()
     assert title == f"# Runs in {tmp_path / 'store.db'}"
-    assert [row.partition("\t")[0] for row in rows[:2]] == ["a-name-that-one-types", found[1]["run"]]
-    assert found[0]["run"] in cli("runs", "--format", "wide")[1]
+    assert [row.partition("\t")[0] for row in rows[:2]] == [one["run"] for one in found]
+    assert all("\ta-name-that-one-types\t" in row for row in rows[:2])
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)

@@ -22,7 +22,7 @@ def store(tmp_path_factory):
     """A baseline and an oracle with a hostile name on a few items of every instrument."""
     path = tmp_path_factory.mktemp("store") / "runs.db"
     for name in cards():
-        for model, label in (("baseline/random", ()), ("baseline/oracle", ("--label", HOSTILE))):
+        for model, label in (("baseline/random", ()), ("baseline/oracle", ("--name", HOSTILE))):
             words = ["run", name, "--model", model, *label, "--limit", "4", *TASKS.get(name, ()), "--quiet"]
             assert run_command([*words, "--store", str(path)]) == 0
     return path
@@ -149,7 +149,7 @@ def test_a_run_of_another_instrument_is_refused(call, tmp_path):
     other = next(run["run"] for run in known if run["instrument"] == "sage")
     code, text = call("paper", "tables", "sesi", other, "--to", str(tmp_path / "pack"))
     assert code == 2
-    assert "is a run of sage, not of sesi" in text
+    assert "has no result of sesi, only of sage." in text
 
 
 def test_facts_about_models_fill_the_columns_that_no_run_has(undrawn, call, tmp_path):
@@ -204,7 +204,7 @@ def test_released_dialogues_give_the_scores_that_the_paper_prints(official_data,
 
 
 @pytest.mark.slow
-def test_without_runs_the_fullest_of_each_kind_is_used_and_analyses_of_each_run(tmp_path, capsys, official_data):
+def test_without_runs_every_result_is_used_and_analyses_of_each(tmp_path, capsys, official_data):
     path = str(tmp_path / "runs.db")
     for folder in ("transcripts", "transcripts-judge-gpt-4o"):
         file = next((official_data / "sage" / folder).glob("claude3.7_*.jsonl"))
@@ -285,7 +285,7 @@ def test_without_run_only_official_items_are_taken_and_named(
     assert run_command(["paper", "tables", "seceu", "--to", str(tmp_path / "two"), *store]) == 0
     said = capsys.readouterr().err
     assert "baseline/random" not in said, "a check for contamination is no subject of the paper"
-    assert "seceu: using baseline/even seceu-" in said and "left out, on bundled items: 1 run." in said
+    assert "seceu: using baseline/even seceu-" in said and "left out, on bundled items: 1 result." in said
     shown = rows(tmp_path / "two" / "table-1.csv")
     assert len(shown) == 1 and "not the paper's items" not in shown[0]["remarks"]
 
@@ -323,11 +323,11 @@ def test_the_verdict_on_contamination_is_next_to_the_scores(undrawn, official_da
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.setenv("SOCIOMETER_STORE", "runs.db")
     monkeypatch.setenv("SOCIOMETER_DATA", str(official_data))
-    played = ("--official", "--model", "python/ladder:reply", "--quiet")
+    played = ("--official", "--model", "python/ladder:reply#1", "--quiet")
     assert run_command(["run", "seceu", "--limit", "12", *played]) == 0
     assert run_command(["paper", "tables", "seceu", "--to", "before"]) == 0
     readme = (tmp_path / "before" / "README.md").read_text(encoding="utf-8")
-    assert "Not checked for contamination: python/ladder:reply." in readme
+    assert r"Not checked for contamination: python/ladder:reply\#1." in readme
     assert "@article{wang2023seceu, " in readme and "@software{sociometer, " in readme, "what to cite"
     assert re.search(r"`sociometer export seceu-\w+ --to files`", readme), "how to check"
     assert run_command(["seceu", "contamination", "--limit", "12", *played]) == 0
@@ -369,20 +369,22 @@ def test_a_figure_has_the_remarks_of_its_own_task_and_the_command_names_the_task
     )
 
 
-def test_a_number_has_the_remarks_of_its_own_run_and_of_no_other(undrawn, tmp_path, official_data, call):
-    played = ("run", "egosocial", "--official", "--data", str(official_data), "--model", "baseline/random", "--quiet")
-    call(*played, "--name", "five", "--limit", "5", "--task", "socialfirst")
-    call(*played, "--name", "twelve", "--limit", "12", "--task", "socialfirst", "--task", "tomi")
-    call(*played, "--name", "other", "--task", "numbers")
-    named = ("five", "twelve", "other")
-    assert call("paper", "tables", "egosocial", *named, "--to", str(tmp_path / "pack"))[0] == 0
+def test_a_number_has_the_remarks_of_its_own_run_and_of_no_other(undrawn, tmp_path, official_data):
+    played = ("run", "egosocial", "--official", "--data", str(official_data), "--quiet")
+    store = ("--store", str(tmp_path / "own.db"))
+    five = ("--model", "baseline/first", "--name", "five")
+    twelve = ("--model", "baseline/random", "--name", "twelve")
+    run_command([*played, *five, "--limit", "5", "--task", "socialfirst", *store])
+    run_command([*played, *twelve, "--limit", "12", "--task", "socialfirst", "--task", "tomi", *store])
+    run_command([*played, *twelve, "--task", "numbers", *store])
+    assert run_command(["paper", "tables", "egosocial", "five", "twelve", "--to", str(tmp_path / "pack"), *store]) == 0
     five, twelve = rows(tmp_path / "pack" / "table-3.csv")
-    assert (five["Methods"], twelve["Methods"]) == ("baseline/random (five)", "baseline/random (twelve)")
+    assert (five["Methods"], twelve["Methods"]) == ("five", "twelve")
     assert "ToMBench: only 5 of" in five["remarks"] and "only 12" not in five["remarks"]
     assert "ToMBench: only 12 of" in twelve["remarks"] and "only 5" not in twelve["remarks"]
     assert five["ToMBench: All"] != "" != twelve["ToMBench: All"]
     (both,) = rows(tmp_path / "pack" / "table-2.csv")
-    assert both["Methods"] == "baseline/random" and "ToMi: only 12" in both["remarks"]
+    assert both["Methods"] == "twelve" and "ToMi: only 12" in both["remarks"]
     claims = {row["Claim"]: row["remarks"] for row in rows(tmp_path / "pack" / "claims.csv")}
     of_tomi, of_tombench = (next(claims[one] for one in claims if one.startswith(of)) for of in ("ToMi:", "ToMBench:"))
     assert "ToMi: only 12" in of_tomi and "ToMBench" not in of_tomi

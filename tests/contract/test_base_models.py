@@ -96,7 +96,8 @@ def test_boards_mark_runs_that_were_answered_in_different_ways(openai_server, tm
 def test_a_base_run_of_a_server_uses_text_completions(openai_server, tmp_path):
     openai_server.say = lambda body: " B"
     with Store(tmp_path / "s.db") as store:
-        config = RunConfig(instrument="sesi", subject="vllm/m", base_url=openai_server.url, base=True, limit=2)
+        options = {"base_url": openai_server.url, "revision": "w1", "base": True, "limit": 2}
+        config = RunConfig(instrument="sesi", subject="vllm/m", **options)
         played = Engine(store, load).run(config)
         assert played.ending.status == "finished"
         assert played.run.subject == "vllm/m (base)"

@@ -49,7 +49,7 @@ async def faulty(messages):
 def played(request, tmp_path_factory):
     """A store with the run of a subject that fails now and then."""
     path = tmp_path_factory.mktemp(request.param) / "s.db"
-    run = sm.run(request.param, faulty, store=path, label="faulty", **PLAYED[request.param])
+    run = sm.run(request.param, faulty, store=path, name="faulty", **PLAYED[request.param])
     assert run.failures()
     return path, sm.get_run(run.id, store=path)
 
@@ -138,7 +138,7 @@ def test_the_lists_of_runs_have_the_score_that_its_page_has(played, capsys, kill
 def test_a_difference_and_its_notes_are_the_same_wherever_they_are_shown(tmp_path):
     path = tmp_path / "s.db"
     whole = sm.run("sesi", "baseline/random", store=path, limit=30)
-    part = sm.run("sesi", faulty, store=path, label="faulty", limit=30, max_requests=25)
+    part = sm.run("sesi", faulty, store=path, name="faulty", limit=30, max_requests=25)
     (told,) = compare_runs([whole, part])
     (page,) = gather([whole, part]).comparisons
     viewed = ViewedStore(path, load, cards())

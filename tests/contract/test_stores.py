@@ -14,9 +14,11 @@ from sociometer.core.conversation import Exchange, Identity, Noted, Reply, Usage
 from sociometer.core.errors import MachineryError, StoreError, UsageError
 from sociometer.core.measure import Measure, Summary
 from sociometer.core.task import Episode, Failure, Item, Score, Task
+from sociometer.instruments import load
 from sociometer.store import database
 from sociometer.store.erasing import erase_person
 from sociometer.store.records import Charge, JournalEntry, Manifest
+from sociometer.store.resolver import Resolver
 from sociometer.store.runs import RunSearch
 from sociometer.store.store import Store
 
@@ -120,24 +122,27 @@ def test_a_failure_is_kept_without_outcome_and_replaced_when_played_again(store)
     assert store.episodes.finished(run.id, "post") == {("a", 0)}
 
 
-def test_runs_are_found_by_id_beginning_and_last(store):
+def test_runs_are_found_by_id_beginning_name_and_last(store):
     first = store.runs.create(manifest(), "one")
-    second = store.runs.create(manifest(config=RunConfig(instrument="sage", subject="m", name="mine")), "two")
+    named = manifest(config=RunConfig(instrument="sage", subject="m", name="mine"), subject="mine")
+    second = store.runs.create(named, "two")
     assert store.runs.get(first.id).id == first.id
-    assert store.runs.get(second.id[:7]).id == second.id
-    assert store.runs.get("last").id == second.id
-    assert store.runs.get("mine").id == second.id
+    words = Resolver(store, load)
+    assert words.record(second.id[:7]).id == second.id
+    assert words.record("last").id == second.id
+    assert words.record("mine").id == second.id
+    assert words.record("m").id == first.id
     assert store.runs.with_config("one").id == first.id
     with pytest.raises(UsageError, match=r"unknown run 'nothing'.*sociometer runs"):
-        store.runs.get("nothing")
+        words.record("nothing")
     with pytest.raises(UsageError, match="unknown run"):
-        store.runs.get("%")
+        words.record("%")
     for number in range(12):
         store.runs.create(manifest(), f"more {number}")
     with pytest.raises(
         UsageError, match=r"^unknown run 'nothing'\. If it is in another store, give --store\. To see all"
     ):
-        store.runs.get("nothing")
+        words.record("nothing")
 
 
 def test_a_summary_survives(store):

@@ -15,7 +15,7 @@ from sociometer.reporting.terminal import GAP, fitted, shown_width
 WIDTH = 100
 LINES = 100
 """A screenful with the words around it, and with names of 85 letters that wrap."""
-LONG = "a-laboratory-with-a-long-name/its-model-with-a-longer-one-2026-11-15-instruct-preview"
+LONG = "a-laboratory-with-a-long-name/its-model-with-a-longer-one-2026-11-15-instruct"
 MODELS = ("baseline/random", "baseline/first", "baseline/last")
 TASKS = [task.name for task in cards()["egosocial"].task if task.default and task.name != "generated"]
 """All but the one that takes long to write its stories."""
@@ -39,12 +39,12 @@ def store(tmp_path_factory):
     path = tmp_path_factory.mktemp("terminal") / "runs.db"
     for name in cards():
         for place, model in enumerate(MODELS):
-            label = ("--label", f"{LONG}-{place}", *OPTIONS.get(name, ()))
+            label = ("--name", f"{LONG}-{place}", *OPTIONS.get(name, ()))
             assert (
                 run_command(["run", name, "--model", model, *label, "--limit", "3", "--quiet", "--store", str(path)])
                 == 0
             )
-        short = ("--model", "baseline/random", "--label", "short", "--limit", "1", *OPTIONS.get(name, ()))
+        short = ("--model", "baseline/oracle", "--name", "short", "--limit", "1", *OPTIONS.get(name, ()))
         assert run_command(["run", name, *short, "--quiet", "--store", str(path)]) == 0
     return path
 
@@ -133,9 +133,10 @@ def test_a_run_of_several_models_ends_with_one_table_and_the_verdicts(shown, ins
     lines, drawn = shown("run", instrument, *models, "--limit", "3", "--quiet", *OPTIONS.get(instrument, ()))
     assert fits(lines, drawn)
     assert len(drawn) == 1
-    assert sum(model in " ".join(drawn[0].columns) for model in MODELS) == 3
-    said = " ".join(lines).split(drawn[0].title)[0]
-    assert all(model in said for model in MODELS)
+    names = [f"{LONG}-{place}" for place in range(len(MODELS))]
+    assert sum(name in " ".join(drawn[0].columns) for name in names) == 3
+    said = _packed(" ".join(lines).split(drawn[0].title)[0])
+    assert all(name in said for name in names)
 
 
 COMMANDS = {(card.name, command.verb): command for card in cards().values() for command in card.command}
@@ -178,4 +179,4 @@ def test_help_lists_no_option_twice_and_none_of_run_alone(capsys, names):
     listed = re.findall(r"^  (--[a-z-]+)", capsys.readouterr().out.partition("Options")[2], re.MULTILINE)
     assert len(listed) == len(set(listed))
     own = {option.name for option in COMMANDS[names].option}
-    assert not {"--task", "--name", "--label"} & set(listed) - {f"--{name}" for name in own}
+    assert not {"--task", "--name"} & set(listed) - {f"--{name}" for name in own}

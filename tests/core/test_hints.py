@@ -140,11 +140,12 @@ def test_hints_are_what_the_user_typed_and_work_when_pasted(cli, openai_server):
     code, _, err = cli(*play)
     assert code == 3
     resume = printed(err, "continue with: ")
-    assert resume == ["resume", "slow2", "--max-requests", "MORE", "--store", "my runs.db"]
+    assert resume[0] == "resume" and resume[1].startswith("sesi-")
+    assert resume[2:] == ["--max-requests", "MORE", "--store", "my runs.db"]
     code, out, _ = cli(*(word.replace("MORE", "9") for word in resume))
     assert code == 0
     show = printed(out, "Transcripts: ")
-    assert show[:2] == ["show", "slow2"] and cli(*show)[0] == 0
+    assert show[:2] == ["show", resume[1]] and cli(*show)[0] == 0
     code, out, _ = cli("show", "slow2", "--items")
     assert cli(*(word.replace("ITEM", show[2]) for word in printed(out, "turn by turn: ")))[0] == 0
     simulator = f"vllm/ckpt-a@{openai_server.url}#a"
@@ -152,34 +153,30 @@ def test_hints_are_what_the_user_typed_and_work_when_pasted(cli, openai_server):
     assert printed(err, "against people: ")[:4] == ["sage", "passport", "--role", f"simulator={simulator}"]
 
 
-def test_runs_of_one_name_are_told_apart_by_the_settings_that_they_have(cli):
+def test_results_of_one_subject_are_told_apart_by_what_was_asked(cli):
     play = ("run", "socialeval", "--task", "goals", "--repeats", "1", "--model", "baseline/first", "--limit", "1")
     assert cli(*play)[0] == cli(*play, "--votes", "3")[0] == 0
-    err = cli("show", "baseline/first")[2]
-    assert ", votes 3, limit 1, 20" in err and "bundled items, limit 1, 20" in err and "None" not in err
+    assert cli("show", "baseline/first")[0] == 0, "both are shown"
+    err = cli("show", "baseline/first", "--items")[2]
+    assert "'baseline/first' has several results: " in err
+    assert "(socialeval, votes 3)" in err and "(socialeval, votes not set)" in err and "None" not in err
 
 
-def test_a_run_is_found_by_its_subject_its_label_its_name_and_its_id(cli, openai_server):
+def test_a_word_means_a_subject_by_its_name_or_its_model(cli, openai_server):
     openai_server.say = lambda body: "A"
     model = f"vllm/ckpt-b@{openai_server.url}#b"
-    assert (
-        cli("run", "sesi", "--model", "baseline/first", "--label", "spring", "--limit", "12", "--name", "one")[0] == 0
-    )
+    assert cli("run", "sesi", "--model", "baseline/first", "--limit", "12", "--name", "spring")[0] == 0
     assert cli("run", "sesi", "--model", model, "--limit", "12", "--quiet")[0] == 0
     said = {
         cli("compare", first, second)[1]
-        for first in ("spring", "one")
+        for first in ("spring", "baseline/first")
         for second in ("vllm/ckpt-b", "vllm/ckpt-b#b", model)
     }
     assert len(said) == 1
-    assert cli("run", "seceu", "--model", "baseline/first", "--label", "spring", "--limit", "4")[0] == 0
-    code, _, err = cli("show", "spring")
-    assert code == 2 and "several runs fit 'spring': one (spring on sesi, bundled items, limit 12, 20" in err
-    assert cli("run", "seceu", "--model", "baseline/first", "--label", "spring", "--limit", "8")[0] == 0
-    assert re.search(
-        r"seceu, bundled items, limit 4, 20[-0-9]+ [0-9:]+\), seceu-\w+ \(spring on seceu, bundled items, limit 8, 20",
-        cli("show", "spring")[2],
-    )
+    for limit in ("4", "8"):
+        assert cli("run", "seceu", "--model", "baseline/first", "--name", "spring", "--limit", limit)[0] == 0
+    code, out, _ = cli("show", "spring")
+    assert code == 0 and "8 items" in out, "4 items and 8 are one result of 8"
     assert cli("compare", "sesi", "spring", "vllm/ckpt-b#b")[0] == 0
     assert "did you mean 'spring'?" in cli("show", "sprin")[2]
 

@@ -31,8 +31,8 @@ async def talk(item, session):
 class Telling(RunReplies):
     """Says on standard error when the run is told to stop."""
 
-    def __init__(self, *given):
-        super().__init__(*given)
+    def __init__(self, *given, **options):
+        super().__init__(*given, **options)
         self.wake.append(lambda reason: print("stops", file=sys.stderr, flush=True))
 
 

@@ -59,9 +59,11 @@ def test_where_weights_may_have_changed_only_resume_reuses(store):
     engine = engine_with(store, server)
     first = engine.run(config(caps=Caps(max_requests=3)))
     assert first.ending.status == "stopped"
-    second = engine_with(store, server).run(config())
+    with pytest.raises(UsageError, match=f"was not finished: {first.run.id} .*resume {first.run.id}.* add --fresh"):
+        engine_with(store, server).run(config())
+    second = engine_with(store, server).run(config(fresh=True))
     assert server.total == 3 + 4
-    assert second.run.id != first.run.id
+    assert second.run.id != first.run.id and second.run.subject != first.run.subject
     resumed = engine_with(store, server).resume(first.run.id, Caps(max_requests=100))
     assert resumed.ending.status == "finished"
     assert server.total == 3 + 4 + 1

@@ -12,7 +12,7 @@ def test_the_order_of_play_is_random_and_the_same_for_every_subject(store):
     orders = []
     for name in "AB":
         server = Server()
-        run = engine_with(store, server).run(config(label=name, in_flight=1, fresh=True)).run
+        run = engine_with(store, server).run(config(name=name, in_flight=1, fresh=True)).run
         orders.append(list(server.asked))
         assert [episode.item.id for episode in run.episodes()] == [f"template-0{nth}" for nth in (1, 2, 3, 4)]
     asked = [run.transcript(one.item.id)[0].messages for one in run.episodes()]

@@ -374,7 +374,7 @@ def test_paths_and_code_in_the_file_are_never_opened(sage, tmp_path):
 def test_whoever_lacks_the_official_data_sees_what_was_not_checked(
     folder, official_data, tmp_path, monkeypatch, capsys
 ):
-    run, path = bundle_of(folder, "sesi", limit=3, data=official_data, name="without-data")
+    run, path = bundle_of(folder, "sesi", limit=3, data=official_data)
     raw = gzip.decompress(path.read_bytes()).decode()
     assert not any(episode.item.situation[:60] in raw for episode in run.episodes())
     monkeypatch.setenv("SOCIOMETER_DATA", str(tmp_path / "none"))

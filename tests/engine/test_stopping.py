@@ -54,7 +54,7 @@ def test_a_decided_run_sends_nothing_beyond_what_is_in_flight(store, reference):
     assert server.total <= stopping.used + 8
     assert played.run.part("questions") == (stopping.used, ITEMS)
     slow = Slow("A")
-    played = engine(store, slow).run(config(until=Until(against="main"), label="slow"))
+    played = engine(store, slow).run(config(until=Until(against="main"), name="slow", fresh=True))
     stopping = played.run.stopping("questions")
     assert slow.total <= stopping.used + 8, "the first item is slow, and the others do not run ahead"
     assert sum(1 for _ in played.run.view().episodes()) == stopping.used
@@ -77,7 +77,7 @@ def test_a_run_with_a_smaller_limit_is_decided_on_its_own_items(store, reference
     stopping = run.stopping("questions")
     assert (stopping.verdict, stopping.items, run.manifest.episodes) == ("worse", 100, 100)
     assert stopping.used < 100 and server.total <= stopping.used + 8
-    again = engine(store, server).run(config(until=Until(against="main"), limit=60, label="again")).run
+    again = engine(store, server).run(config(until=Until(against="main"), limit=60, name="again", fresh=True)).run
     (compared,) = compare_runs([reference, again])
     look, row = again.stopping("questions").looks[-1], compared.primary_rows[0]
     assert (row.verdict, row.paired.items) == (look.verdict, look.items)
@@ -95,7 +95,7 @@ def test_no_run_is_given_up_for_items_that_may_be_in_flight(store):
     engine(store, mostly_right("old", 0.35)).run(config(name="old"))
     until, looked = Until(against="old"), []
     for in_flight in (8, 32):
-        chosen = structs.replace(config(until=until, label=f"{in_flight}"), in_flight=in_flight)
+        chosen = structs.replace(config(until=until, name=f"n{in_flight}", fresh=True), in_flight=in_flight)
         run = engine(store, mostly_right("new38", 0.45)).run(chosen).run
         looked.append((run.stopping("questions").verdict, run.stopping("questions").used))
     assert looked == [("cannot be decided", 135), ("cannot be decided", ITEMS)]
@@ -108,7 +108,7 @@ def test_a_run_that_was_stopped_by_a_cap_goes_on_with_its_rule(store, reference)
     assert first.ending.status == "stopped"
     server = Server("A")
     whole = engine(store, server).resume(first.run.id, Caps(max_requests=1000)).run
-    alone = engine(store, Server("A")).run(config(until=until, label="alone")).run
+    alone = engine(store, Server("A")).run(config(until=until, name="alone", fresh=True)).run
     assert whole.stopping("questions") == alone.stopping("questions")
     assert server.total <= whole.stopping("questions").used - 20 + 8
     again = engine(store, Server("A")).stored(whole.id)
@@ -148,7 +148,7 @@ def test_what_cannot_be_compared_is_refused_before_anything_is_sent(store, refer
     assert short.status == "finished"  # a baseline costs nothing
     with pytest.raises(UsageError, match="differ in items"):
         engine(store, server).run(config(until=Until(against="few")))
-    engine(store, server).run(config("baseline/random", limit=40, name="limited"))
+    engine(store, server).run(config("baseline/even", limit=40, name="limited"))
     with pytest.raises(UsageError, match="differ in items; add --limit 40"):
         engine(store, server).run(config(until=Until(against="limited"), limit=60))
     stopped = engine(store, Server()).run(config(name="half", caps=Caps(max_requests=20))).run
@@ -203,7 +203,7 @@ def test_a_verdict_with_a_drift_along_the_order_of_play_says_so(store, reference
     stopping = engine(store, Answering(wrong_at_first)).run(config(until=until)).run.stopping("questions")
     assert stopping.verdict == "worse" and stopping.looks[-1].drift < 0.001
     assert "; warning: the difference changes along the order of play (p = " in str(stopping)
-    steady = engine(store, Server("A", revision="2")).run(config(until=until, label="steady")).run
+    steady = engine(store, Server("A", revision="2")).run(config(until=until, name="steady")).run
     steady = steady.stopping("questions")
     assert steady.verdict == "worse" and steady.looks[-1].drift > 0.1 and "warning" not in str(steady)
     assert all(look.drift is None for look in stopping.looks[:-1])

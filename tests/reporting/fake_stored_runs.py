@@ -53,7 +53,7 @@ class FakeStoredRun:
         self.created = "2026-01-02 03:04 UTC"
         self.status = "finished"
         self.official = False
-        config = SimpleNamespace(official=False, subject=subject, until=None, label="", settings={}, repeats=1)
+        config = SimpleNamespace(official=False, subject=subject, until=None, settings={}, repeats=1)
         self.manifest = SimpleNamespace(config=config, roles={})
         self.record = SimpleNamespace(name="")
         self.store_path = None
@@ -105,7 +105,7 @@ class FakeStoredRun:
             status=self.status,
             whose_items="official" if self.official else "bundled",
             form=self.form("questions"),
-            baseline=self.subject.startswith("baseline/"),
+            baseline=self.manifest.config.subject.startswith("baseline/"),
         )
 
     def form(self, task: str) -> Form:

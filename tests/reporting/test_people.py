@@ -32,7 +32,7 @@ def studied(tmp_path_factory):
             return "ABCD"[zlib.crc32(f"{number} {messages}".encode()) % 4]
 
         person, _ = book.join(study, {"age": "40"})
-        made = sm.run("sesi", model=answer, fresh=True, store=path, label="human", name=f"spring.{person.id}", **SAME)
+        made = sm.run("sesi", model=answer, fresh=True, store=path, name=f"spring.{person.id}", **SAME)
         book.set_run(person, made.id)
         book.add_check(person.id, 0, number < PEOPLE)
         book.add_timing(Timing(person.id, 0, 60.0 * (number + 2)))
@@ -99,7 +99,7 @@ def test_the_columns_have_an_axis_and_a_model_without_answers_has_no_mark(studie
 
 
 def test_the_line_of_a_run_with_more_items_is_at_its_score_on_the_items_of_the_people(studied):
-    longer = sm.run("sesi", "baseline/random", name="longer", store=studied, **SAME | {"limit": 60})
+    longer = sm.run("sesi", "baseline/longest", name="longer", store=studied, **SAME | {"limit": 60})
     (shared,) = sm.compare("spring", "longer", store=studied).comparisons[0].primary_rows
     score = shared.paired.second
     assert shared.paired.items == ITEMS and score != longer.summary().measure("accuracy").value
@@ -171,7 +171,7 @@ def take_feelings(path, name="autumn", **same):
             return ways[zlib.crc32(f"{number} {messages}".encode()) % (2 + number % 4)]
 
         person, _ = book.join(study, {"sex": "f" if number else "m"})
-        made = sm.run("seceu", model=answer, fresh=True, label="human", name=f"{name}.{person.id}", store=path, **same)
+        made = sm.run("seceu", model=answer, fresh=True, name=f"{name}.{person.id}", store=path, **same)
         book.set_run(person, made.id)
     book.close()
 
@@ -223,7 +223,7 @@ def test_beside_others_each_has_a_verdict_and_its_place_among_the_people(studied
 
 
 def test_a_model_without_answers_is_a_clause_and_people_are_no_finding_of_their_own(studied):
-    sm.run("sesi", model="baseline/refuse", label="smol", name="smol", store=studied, **SAME)
+    sm.run("sesi", model="baseline/refuse", name="smol", store=studied, fresh=True, **SAME)
     finding = finding_of(studied, "spring", "oracle", "smol")
     assert re.match(
         rf"On {ITEMS} items, oracle \(stand-in\) is better than people \(spring, n\u00a0=\u00a012\)", finding
@@ -240,7 +240,7 @@ def test_a_model_without_answers_is_a_clause_and_people_are_no_finding_of_their_
 def test_of_more_than_three_models_the_others_are_named_with_their_verdicts(studied):
     names = [f"m{place}" for place in range(5)]
     for name in names:
-        sm.run("sesi", model="baseline/oracle", label=name, name=name, store=studied, **SAME)
+        sm.run("sesi", model="baseline/oracle", name=name, store=studied, fresh=True, **SAME)
     finding = finding_of(studied, "spring", *names)
     assert finding.count("is better than people") == 3 and "m2 (stand-in) is" in finding
     assert finding.endswith(
@@ -252,7 +252,7 @@ def test_beside_people_the_headline_names_models_before_baselines_and_its_number
     def first(messages):
         return "A"
 
-    sm.run("sesi", model=first, label="reader", name="reader", store=studied, **SAME)
+    sm.run("sesi", model=first, name="reader", store=studied, **SAME)
     finding, names = finding_of(studied, "spring", "random", "reader"), ["random", "spring", "reader"]
     assert 0 < finding.index("reader") < finding.index("random (stand-in)"), "each of them is named"
     assert run_command(["compare", *names, "--store", str(studied), "--format", "wide"]) == 0
@@ -278,7 +278,6 @@ def test_beside_people_on_several_tasks_the_headline_counts_the_tasks_of_each_of
             "egosocial",
             model=lambda messages, letter="AB"[number % 2]: letter,
             fresh=True,
-            label="human",
             name=f"both.{person.id}",
             **same,
         )
@@ -303,18 +302,19 @@ def test_with_two_studies_the_people_of_each_are_the_reference_on_their_test(stu
     assert "even is better than people (autumn, n = 12)" in said.partition("Comparison")[2]
 
 
-def test_models_are_ranked_without_the_people_of_two_studies_and_alone_on_a_test_without_people(studied):
+def test_models_are_ranked_without_the_people_of_two_studies_and_alone_on_a_test_without_people(studied, tmp_path):
+    store = tmp_path / "s.db"
+    assert run_command(["store", "copy", str(studied), str(store)]) == 0
     for model in ("oracle", "even"):
-        sm.run("seceu", f"baseline/{model}", limit=12, name=f"{model}-seceu", store=studied)
-    runs = [sm.get_run(one, store=studied) for one in ("spring", "oracle", "random", "oracle-seceu", "even-seceu")]
+        sm.run("seceu", f"baseline/{model}", limit=12, name=model, store=store)
+    named = (("oracle", "sesi"), ("random", "sesi"), ("oracle", "seceu"), ("even", "seceu"))
+    runs = [sm.get_run("spring", store=store), *(sm.get_run(*one, store=store) for one in named)]
     content = gather(runs, evidence=0)
     assert {(one.instrument, one.first) for one in content.comparisons} == {
         ("sesi", "people (spring, n\u00a0=\u00a012)")
     }
     ranked = {one.instrument: {each.subject for each in one.standings} for one in content.rankings}
-    assert ranked == {"sesi": {"baseline/oracle", "random"}, "seceu": {"baseline/oracle", "even-seceu"}}, (
-        "the subject of one test has the name of its run"
-    )
+    assert ranked == {"sesi": {"oracle", "random"}, "seceu": {"oracle", "even"}}
 
 
 def test_people_who_are_the_reference_have_no_rank_and_a_place_in_the_menu(studied):

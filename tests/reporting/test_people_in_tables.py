@@ -68,13 +68,14 @@ def test_people_come_before_the_judge_and_ties_are_no_grades(command, blackjack)
 
 
 def test_bundled_hands_have_a_row_of_their_own_and_empty_cells_say_why(command):
-    command("run", "egosocial", "--task", "blackjack", "--model", "python/talker:reply", "--limit", "3", "--official")
-    command("run", "egosocial", "--task", "blackjack", "--model", "python/talker:reply", "--limit", "3")
+    words = ("run", "egosocial", "--task", "blackjack", "--model", "python/talker:reply", "--limit", "3")
+    command(*words, "--name", "talker", "--official")
+    command(*words, "--name", "talker")
     official, bundled = table(command, "egosocial", "table-3", "all")
-    assert official["Methods"] == "python/talker:reply" and official["Blackjack"] == ""
+    assert official["Methods"] == "talker" and official["Blackjack"] == ""
     assert "not played: New World, Counterfact, ToMBench" in official["remarks"]
     assert "Blackjack: neither people nor a judge graded the beliefs" in official["remarks"]
-    assert bundled["Methods"] == "python/talker:reply (bundled items)" and bundled["Blackjack"] == "0.0"
+    assert bundled["Methods"] == "talker (bundled items)" and bundled["Blackjack"] == "0.0"
 
 
 def test_annotations_of_released_dialogues_fill_table_1_of_sage(command, official_data):

@@ -136,7 +136,7 @@ def studied(tmp_path_factory):
             return "ABCD"[zlib.crc32(f"{number} {messages}".encode()) % 4]
 
         person, _ = book.join(study, {"age": str(20 + number), "sex": lots.choice("fm")})
-        options = {"settings": {"orders": 1}, "label": "human", "name": f"spring.{person.id}"}
+        options = {"settings": {"orders": 1}, "name": f"spring.{person.id}"}
         made = sm.run("sesi", model=answer, limit=ITEMS, fresh=True, store=path, **options)
         book.set_run(person, made.id)
         book.add_check(person.id, 0, number < PEOPLE)
@@ -174,7 +174,7 @@ def test_a_study_says_which_part_of_the_papers_items_its_people_answered_togethe
         book.create(study)
         for seed in range(3):
             played = {"official": True, "tasks": ["goals"], "limit": 5, "repeats": 1, "seed": seed, "fresh": True}
-            made = sm.run("socialeval", lambda messages: "A", label="human", store=tmp_path / "s.db", **played)
+            made = sm.run("socialeval", lambda messages: "A", store=tmp_path / "s.db", **played)
             book.set_run(book.join(study, {})[0], made.id)
     run = sm.get_run("spring", store=tmp_path / "s.db")
     trees = {episode.item.cluster for episode in run.episodes()}
@@ -193,9 +193,8 @@ def test_a_study_is_shown_as_its_people_and_not_item_by_item(studied, capsys):
 
 def test_a_mistyped_study_is_named_and_a_frame_of_it_has_a_column_for_the_person(studied, capsys):
     assert run_command(["compare", "sprng", "last", "--store", str(studied)]) == 2
-    assert "unknown run 'sprng'; did you mean 'spring'? To see all studies: sociometer study list" in (
-        capsys.readouterr().err
-    )
+    told = "unknown run 'sprng'; did you mean 'spring'? If it is in another store, give --store. To see all: sociometer"
+    assert told in capsys.readouterr().err
     with pytest.raises(
         sm.SociometerError, match="'spring'\\? Make one with 'sociometer study create INSTRUMENT --name"
     ):

@@ -37,7 +37,7 @@ def make_study(path, instrument, replies, people=PEOPLE, **more):
         def answer(messages, number=number):
             return replies[zlib.crc32(f"{number} {messages}".encode()) % len(replies)]
 
-        run = sm.run(instrument, model=answer, label="human", fresh=True, store=path, **more)
+        run = sm.run(instrument, model=answer, fresh=True, store=path, **more)
         about = {"age": str(18 + number), "sex": "fm"[number % 2], "id": f"panel-{number}"}
         book.set_run(book.join(study, about)[0], run.id)
     book.close()
@@ -249,7 +249,7 @@ def test_people_with_items_of_their_own_are_compared_on_those(tmp_path, capsys):
     for number in range(16):
         some = [names[(number + at) % len(names)] for at in range(6)]
         model = "baseline/oracle" if number % 2 else "baseline/random"
-        run = sm.run("sesi", model=model, items=some, seed=number, label="human", fresh=True, store=path)
+        run = sm.run("sesi", model=model, items=some, seed=number, fresh=True, store=path)
         book.set_run(book.join(study, {})[0], run.id)
     book.close()
     words = ["study", "norms", "spring", "--to", str(tmp_path / "norm.json"), "--store", str(path)]
@@ -275,7 +275,7 @@ def test_the_commands_of_the_page_about_people_work_one_after_another(tmp_path, 
                     def answer(messages, number=number):
                         return POINTS[zlib.crc32(f"{number} {messages}".encode()) % len(POINTS)]
 
-                    named = {"label": "human", "name": f"spring.{person.id}", "fresh": True}
+                    named = {"name": f"spring.{person.id}", "fresh": True}
                     book.set_run(person, sm.run("seceu", model=answer, store=path, **named).id)
             continue
         words = line.replace("openai/gpt-4o-mini", "baseline/even").replace("spring.PARTICIPANT", name_of(line, path))
@@ -308,7 +308,7 @@ def test_a_norm_says_how_many_of_its_people_are_flagged(tmp_path, capsys):
 
 def test_a_norm_of_seceu_says_whom_it_leaves_out_although_the_study_counts_them(tmp_path, capsys):
     path = make_study(tmp_path / "s.db", "seceu", POINTS, people=12, limit=6)
-    always = sm.run("seceu", model=lambda messages: "4 3 2 1", label="human", fresh=True, store=path, limit=6)
+    always = sm.run("seceu", model=lambda messages: "4 3 2 1", fresh=True, store=path, limit=6)
     with closing(StudyBook(book_path(path))) as book:
         for one in book.participants("spring"):
             book.add_check(one.id, 0, True)
@@ -344,7 +344,7 @@ def test_each_instrument_of_a_battery_has_its_own_norm(tmp_path, capsys):
                     known = POINTS if name == "seceu" else "ABCD"
                     return known[zlib.crc32(f"{number} {messages}".encode()) % len(known)]
 
-                run = sm.run(name, model=answer, label="human", fresh=True, store=path, limit=3)
+                run = sm.run(name, model=answer, fresh=True, store=path, limit=3)
                 book.set_run(joined, run.id)
                 joined = book.participant(joined.id)
     at = ["--to", str(tmp_path / "norm.json"), "--store", str(path)]
@@ -356,9 +356,9 @@ def test_each_instrument_of_a_battery_has_its_own_norm(tmp_path, capsys):
     named = [sm.study("spring", store=path).norm(part=part) for part in ("seceu", "spring.seceu")]
     assert named == [sm.study("spring.seceu", store=path).norm()] * 2
     assert sm.get_run("spring", instrument="seceu", store=path).id == "spring.seceu"
-    for word, name in {"spring": "spring", "spring.seceu": "spring", "seceu": "STUDY"}.items():
+    for word in ("spring", "spring.seceu", "seceu"):
         assert run_command(["export", word, "--to", str(tmp_path / "x.csv"), "--store", str(path)]) == 2
-        assert f"sociometer study export {name} --to FOLDER" in capsys.readouterr().err
+        assert "to write it: sociometer study export spring --to FOLDER" in capsys.readouterr().err
     for words in (["show"], ["export", "--to", str(tmp_path / "data")], ["change", "--quota", "30"],
                   ["withdraw", f"spring.seceu.{joined.id}", "--yes"]):  # fmt: skip
         assert run_command(["study", words[0], "spring.seceu", *words[1:], "--store", str(path)]) == 0, words
@@ -368,7 +368,7 @@ def test_each_instrument_of_a_battery_has_its_own_norm(tmp_path, capsys):
     assert run_command(["study", "norms", "spring.sage", *at]) == 2
 
 
-def test_of_equally_large_runs_the_one_on_the_norm_of_most_subjects_is_taken(tmp_path):
+def test_results_on_another_norm_are_not_ranked_with_those_of_the_others(tmp_path):
     path, norms = tmp_path / "s.db", {"": {}}
     for name, replies in (("spring", POINTS), ("autumn", POINTS[:3])):
         make_study(tmp_path / f"{name}.db", "seceu", replies, people=12, limit=4)
@@ -377,7 +377,9 @@ def test_of_equally_large_runs_the_one_on_the_norm_of_most_subjects_is_taken(tmp
     played = [("random", "spring"), ("first", "spring"), ("even", "spring"), ("even", "autumn"), ("first", "")]
     runs = [sm.run("seceu", f"baseline/{model}", store=path, limit=4, settings=norms[norm]) for model, norm in played]
     compared = sm.compare("all", store=path)
-    assert {run.id for run in compared.chosen} == {run.id for run in runs[:3]}
+    assert {run.id for run in compared.chosen} == {run.id for run in runs}
     (board,) = compared.ranking().boards
-    assert len(board.standings) == 3
-    assert {*board.left_out} == {f"{run.subject} ({run.id}): another --norm" for run in runs[3:]}
+    ranked = {"baseline/random", "baseline/first (norm spring.json)", "baseline/even (norm spring.json)"}
+    assert {one.subject for one in board.standings} == ranked
+    others = [line.partition(": they were scored on different norms")[0] for line in board.left_out]
+    assert others == ["baseline/even (norm autumn.json)", "baseline/first"]

@@ -18,7 +18,7 @@ def test_models_of_few_families_have_no_interval_and_a_note_says_how_to_name_the
     found = task_reliability(runs)
     assert ("the models are of 1 family, 10 are needed" in reliability_sentence(found)) is (families == 1)
     how = [note for note in found.notes if note.startswith("a family is the letters at the start of a subject's name")]
-    assert len(how) == (families == 1) and all("--model MODEL --label FAMILY-NAME" in note for note in how)
+    assert len(how) == (families == 1) and all("--model MODEL --name FAMILY-NAME" in note for note in how)
 
 
 def test_a_task_without_a_score_has_a_note_and_the_others_are_told(tmp_path, capsys):

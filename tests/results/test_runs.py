@@ -77,10 +77,12 @@ def test_a_board_leaves_out_other_wordings_and_says_which_settings_differ(cli):
 
 
 def test_a_run_under_a_condition_does_not_stand_for_its_subject(cli):
-    plain = play(cli, "sesi", "--model", "baseline/first", "--limit", "20")
+    for model in ("first", "last"):
+        play(cli, "sesi", "--model", f"baseline/{model}", "--limit", "20")
     play(cli, "sesi", "--model", "baseline/first", "--limit", "20", "--condition", "anxiety")
-    _, _, told = cli("compare", "sesi")
-    assert plain in told
+    board = json.loads(cli("compare", "sesi", "--json")[1])["rankings"][0]
+    assert {s["subject"] for s in board["standings"]} == {"baseline/first (condition control)", "baseline/last"}
+    assert board["left_out"] == ["baseline/first (condition anxiety): nothing else was asked the same"]
 
 
 def test_a_distance_has_no_share_right_and_no_top_that_everybody_reaches(cli):
@@ -116,7 +118,7 @@ def test_boards_do_not_mix_runs_with_different_numbers_of_option_orders(cli):
     also = play(cli, "sesi", "--model", "baseline/random", "--limit", "20")
     board = json.loads(cli("compare", once, often, also, "--json")[1])["rankings"][0]
     assert {s["subject"] for s in board["standings"]} == {"baseline/first", "baseline/random"}
-    assert any("they differ in the setting 'orders': 3 and 1" in note for note in board["left_out"])
+    assert any("they differ in the setting 'orders': 1 and 3" in note for note in board["left_out"])
 
 
 def test_three_runs_are_ranked_under_their_names_as_two_are_compared(cli):

@@ -184,7 +184,7 @@ def test_a_study_is_exported_to_a_folder_by_its_own_command(tmp_path, capsys):
 def test_an_export_of_all_runs_names_the_study_that_it_leaves_out(tmp_path, capsys):
     with OpenStudy(tmp_path / "s.db", "sesi", "--limit", "2") as opened:
         opened.person().join().answer_all()
-        sm.run("sesi", "baseline/first", limit=2, name="ended", store=opened.path)
+        sm.run("sesi", "baseline/first", limit=2, store=opened.path)
         for name in ("x.csv", "folder"):
             capsys.readouterr()
             assert run_command(["export", "all", "--to", str(tmp_path / name), "--store", str(opened.path)]) == 0

@@ -74,7 +74,7 @@ def test_copying_twice_adds_nothing(filled, place):
 
 def test_two_stores_are_merged(filled, place, tmp_path):
     with Store(tmp_path / "other.db") as store:
-        other = engine_with(store, Server("C", revision="9")).run(config()).run.id
+        other = engine_with(store, Server("C", revision="9")).run(config(name="other")).run.id
     copy(str(tmp_path / "other.db"), place)
     copy(filled, place)
     found = contents(place)

@@ -13,6 +13,7 @@ from serving import Client, Served
 
 import sociometer as sm
 from sociometer.instruments import cards, load
+from sociometer.store.store import Store
 from sociometer.web.browsing import ViewedStore
 from sociometer.web.guard import TOKENS
 from sociometer.web.view import view_application
@@ -28,7 +29,9 @@ def stored(tmp_path_factory):
     sm.run("socialeval", model="baseline/random", limit=1, repeats=2, store=path)
     small = {"settings": {"stories": 1}, "tasks": ("generated", "blackjack", "numbers")}
     sm.run("egosocial", model="baseline/random", limit=2, store=path, **small)
-    sm.run("sesi", model=hostile, limit=4, label=HOSTILE, store=path)
+    sm.run("sesi", model=hostile, limit=4, name="hostile", store=path)
+    with Store(path) as store:  # nobody may choose such a name, and a store may come from somebody else
+        store.runs.rename_subject("hostile", HOSTILE)
     return path
 
 

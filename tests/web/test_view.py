@@ -96,7 +96,7 @@ def test_a_check_of_contamination_is_its_verdict_in_the_list_and_no_score(tmp_pa
     path = tmp_path / "s.db"
     model = ["--model", "baseline/random", "--official", "--store", str(path)]
     assert run_command(["seceu", "contamination", "--limit", "3", *model]) == 0
-    assert run_command(["run", "seceu", "--limit", "3", "--name", "scored", *model]) == 0
+    assert run_command(["run", "seceu", "--limit", "3", *model]) == 0
     with Served(view_application(ViewedStore(path, load, cards()))) as served:
         owner = Client(served.url)
         owner.post("/enter", {"token": served.app[TOKENS].make()})
@@ -111,10 +111,11 @@ def test_a_check_of_contamination_is_its_verdict_in_the_list_and_no_score(tmp_pa
         assert run_command(["runs", "--store", str(path), "--format", "wide"]) == 0
         assert "contamination check, official items" in capsys.readouterr().out
         assert "download.sociometer" not in owner.get(f"/run/{check.id}/").text
-        got = owner.get(f"/side-by-side?run=scored&run={check.id}")
+        scored = next(run for run in sm.runs(store=path) if run.tasks == ("feelings",))
+        got = owner.get(f"/side-by-side?run={scored.id}&run={check.id}")
         said = plain(got.text)
         assert "these runs have no task in common: " in said
-        assert "scored has feelings" in said and f"{check.id} has recall" in said
+        assert f"{scored.id} has feelings" in said and f"{check.id} has recall" in said
         assert got.status == 400 and 'class="wordmark" href="/"' in got.text and "End session" in got.text
 
 
@@ -585,8 +586,8 @@ def test_an_official_item_shows_the_first_reply_that_counts_and_not_the_second_a
     assert told in capsys.readouterr().out
 
 
-def test_a_run_with_a_label_has_its_model_among_the_facts(tmp_path):
-    run = sm.run("sesi", model="baseline/random", limit=3, label="Ada", store=tmp_path / "s.db")
+def test_a_subject_with_a_name_has_its_model_among_the_facts(tmp_path):
+    run = sm.run("sesi", model="baseline/random", limit=3, name="Ada", store=tmp_path / "s.db")
     (page,) = pages_of(tmp_path / "s.db", f"/run/{run.id}/")
     assert "<h1>Ada " in page and "<dt>subject</dt><dd>baseline/random</dd>" in page
 
@@ -618,7 +619,7 @@ def test_the_page_of_a_study_has_its_people_their_scores_alpha_and_the_models_ve
         assert re.search(r"p-\w+ \(a person of study spring\) on SECEU", plain(head))
         assert re.search(r" 0 failed, \d+\.\d minutes ", plain(head)) and "human" not in page.partition("<dl")[2][:900]
         picture = client.get(unescape(re.search(r'src="(/study/[^"]+)"', text)[1]))
-        assert picture.status == 200 and "mean of 11 people" in picture.text and "baseline/random" in picture.text
+        assert picture.status == 200 and "mean of 11 people" in picture.text and "guesser" in picture.text
         assert client.get("/study/nothing/").status == 404
     found = read_results(ViewedStore(studied, load, cards()), "spring", "feelings")
     area, _, rows = found["figure"].chart["layer"]
@@ -629,13 +630,11 @@ def test_the_page_of_a_study_has_its_people_their_scores_alpha_and_the_models_ve
     assert (columns[0]["x"], columns[-1]["end"]) == (min(scores), max(scores))
     assert sum(column["density"] for column in columns) == 11
     drawn = {one["label"]: (one["low"], one["high"]) for row in rows["layer"] for one in row["data"]["values"]}
-    runs = {"mean of 11 people": people, "baseline/random": sm.get_run("guesser", store=studied)}
+    runs = {"mean of 11 people": people, "guesser": sm.get_run("guesser", store=studied)}
     known = {label: run.summary().measure("distance").interval for label, run in runs.items()}
     assert drawn == {label: (one.low, one.high) for label, one in known.items()}
-    ((_, _, score),) = found["models"]
-    assert score == estimate(
-        runs["baseline/random"].summary().measure("distance").value, "number", known["baseline/random"]
-    )
+    ((*_, score),) = found["models"]
+    assert score == estimate(runs["guesser"].summary().measure("distance").value, "number", known["guesser"])
     assert "Bars are 95 % intervals of each score alone, which need ten scenarios; that of the people also" in said
 
 
@@ -656,40 +655,38 @@ def test_a_study_says_how_a_model_plays_the_same_items_and_its_people_cost_nothi
     assert "spring.p-" in (said := capsys.readouterr().out) and "$" not in said
 
 
-def test_beside_people_is_the_fullest_run_of_a_model_and_it_says_who_is_left_out(studied, tmp_path):
+def test_beside_people_is_every_result_of_a_model_and_it_says_who_is_left_out(studied, tmp_path):
     store = tmp_path / "s.db"
     for made in studied.parent.glob("s.db*"):
         if made.is_file():
             shutil.copy(made, tmp_path / made.name)
     sm.study("spring", store=store).norm(tmp_path / "norm.json")
-    sm.run("seceu", model="baseline/random", limit=11, name="partial", store=store)
+    part = sm.run("seceu", model="baseline/random", limit=11, store=store)
     sm.run("seceu", model="baseline/even", limit=11, name="partial-even", store=store)
-    sm.run("seceu", model="baseline/even", limit=12, settings={"norm": tmp_path / "norm.json"}, name="key", store=store)
+    sm.run("seceu", model="baseline/even", limit=12, settings={"norm": tmp_path / "norm.json"}, store=store)
     sm.run("seceu", model="baseline/refuse", limit=12, name="silent", store=store)
-    sm.run("seceu", model="baseline/first", limit=20, label="more items", store=store)
+    sm.run("seceu", model="baseline/first", limit=20, name="more items", store=store)
     with Served(view_application(ViewedStore(store, load, cards()))) as running:
         client = Client(running.url)
         client.post("/enter", {"token": running.app[TOKENS].make()})
         text = client.get("/study/spring/").text
         narrow = client.get("/study/spring/scores?task=feelings&mode=light&width=340").text
     rows = plain(text[text.index("Models on the same items") : text.index('id="people"')])
-    assert re.search(r"baseline/random guesser [\d.]+ ", rows) and "partial " not in rows
+    whole = sm.get_run("guesser", store=store)
+    assert whole.members[-1] == part.id, "both commands are one result"
+    assert re.search(rf"guesser {re.escape(whole.id)} [\d.]+ .* 12 items ", rows) and rows.count(part.id) == 1
     assert re.search(
-        r"baseline/even partial-even [\d.]+ \[[^]]+\] 11 items "
-        r".*1 scored item of people .* left out: no score of partial",
-        rows,
+        r"partial-even [^ ]* [\d.]+ \[[^]]+\] 11 items .*1 scored item of people .* left out: no score of partial", rows
     )
-    assert "baseline/refuse silent – Most of its answers cannot be read, so it has no score." in rows
-    assert "Left out: key (the norm of key has another key than the study; play the model without --norm)." in rows
+    assert re.search(r"silent [^ ]+ – Most of its answers cannot be read, so it has no score\.", rows)
+    assert "(the norm of partial-even has another key than the study; play the model without --norm)." in rows
     assert re.search(r'<img src="/study/spring/scores[^>]*loading="eager"', text)
     found = read_results(ViewedStore(store, load, cards()), "spring", "feelings")
     marks = [one for row in found["figure"].chart["layer"][2]["layer"] for one in row["data"]["values"]]
     labels = {one["label"] for one in marks}
     assert all(one["low"] < one["x"] < one["high"] for one in marks), "a run with other items too has its own bar"
     assert re.search(r'<svg [^>]*width="340"', narrow), "letters on a phone are as large as drawn"
-    assert labels == {"mean of 11 people", "baseline/random", "baseline/even", "more items"}, (
-        "no mark of a score without answers"
-    )
+    assert labels == {"mean of 11 people", "guesser", "partial-even", "more items"}, "a score without answers has none"
 
 
 @pytest.mark.parametrize("instrument", ["sesi", "sage", "socialeval", "egosocial"])
@@ -736,7 +733,7 @@ def test_a_hostile_subject_stays_text_everywhere(owner, stored):
 @pytest.mark.parametrize(
     ("status", "path"),
     [(404, "/nowhere/"), (404, "/nowhere"), (404, "/run/nowhere/"), (404, "/run/last/?task=nothing"),
-     (404, "/run/last/figure/x"), (404, "/run/last/item?item=%3Cscript%3E"), (400, "/run/sesi/item?item=%3Cscript%3E"),
+     (404, "/run/last/figure/x"), (404, "/run/last/item?item=%3Cscript%3E"), (404, "/run/sesi/item?item=%3Cscript%3E"),
      (400, "/side-by-side?run=x"), (400, "/run/last/?shown=nothing"), (400, "/run/last/figure/0?mode=pink"),
      (404, "/study/nothing/"), (400, "/study/nothing/scores")],
 )  # fmt: skip
@@ -870,6 +867,25 @@ def test_side_by_side_has_the_scores_on_the_items_that_both_runs_have(tmp_path):
         assert f" {estimate(one.value, 'share', one.interval, digits)} " in text, "both with intervals, as in a ranking"
 
 
+def test_two_commands_of_a_subject_are_one_result_side_by_side(tmp_path):
+    path = tmp_path / "s.db"
+    for limit in (12, 30):
+        sm.run("sesi", model="baseline/oracle", limit=limit, name="old", store=path)
+    old = sm.get_run("old", store=path)
+    new = sm.run("sesi", model="baseline/first", limit=30, against="old", store=path)
+    with Served(view_application(ViewedStore(path, load, cards()))) as served:
+        owner = Client(served.url)
+        owner.post("/enter", {"token": served.app[TOKENS].make()})
+        text = owner.get(f"/side-by-side?run={new.id}&run=old").text
+        items = links(text, "/side-by-side/item?")
+        beside = plain(owner.get(items[-1]).text)
+        page = owner.get(f"/run/{new.id}/").text
+    assert len(old.members) == 2 and "share 30 items" in plain(text) and len(items) == 30
+    assert "sociometer compare old baseline/first" in text
+    assert "several runs fit" not in beside and "Question asked of subject" in beside
+    assert f'<dt>against</dt><dd><a href="/run/{old.members[-1]}/">old</a>' in page
+
+
 def test_side_by_side_refuses_runs_of_different_instruments(owner, stored):
     got = owner.get(f"/side-by-side?run={runs_of(stored, 'sesi')[0]}&run={runs_of(stored, 'sage')[0]}")
     assert got.status == 400 and "is a run of sesi" in plain(got.text)
@@ -896,7 +912,7 @@ def test_progress_arrives_while_a_run_is_played(owner, stored, openai_server):
         answers.release(14)
         process.wait()
         with Store(stored) as store:
-            store.runs.delete(store.runs.get("live").id)
+            store.runs.delete(run)
 
 
 def test_the_command_prints_a_link_that_opens_the_pages(stored):
@@ -951,7 +967,7 @@ def test_a_damaged_summary_is_said_in_the_list_of_runs_and_hides_no_other_run(st
 def test_a_damaged_summary_of_a_run_that_stopped_early_hides_no_other_run(stored, tmp_path, capsys):
     copy_store(stored, tmp_path / "early.db")
     store = ["--store", str(tmp_path / "early.db")]
-    for words in (["oracle", "--name", "old"], ["random", "--name", "early", "--against", "old"]):
+    for words in (["oracle"], ["first", "--name", "early", "--against", "baseline/oracle"]):
         assert run_command(["run", "sesi", "--model", f"baseline/{words[0]}", *words[1:], *store, "--quiet"]) == 0
     capsys.readouterr()
     with closing(sqlite3.connect(tmp_path / "early.db")) as file:

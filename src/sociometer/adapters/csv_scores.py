@@ -59,7 +59,6 @@ def import_csv(
     *,
     benchmark: str = "",
     lower_is_better: bool = False,
-    name: str = "",
     scale: str = "",
     origin: str = "a CSV file",
     about: str = "results imported from another tool",
@@ -77,9 +76,8 @@ def import_csv(
     measure = _measure(min(scores), max(scores), read_scale(scale), lower=lower_is_better, title=title)
     test = _card(benchmark or path.stem, origin, about, measure)
     runs: list[StoredRun] = []
-    for place, (subject, own) in enumerate(rows.items()):
-        run_name = f"{name}-{place}" if name and len(rows) > 1 else name
-        manifest = _manifest(test, subject, path, run_name)
+    for subject, own in rows.items():
+        manifest = _manifest(test, subject, path)
         _refuse_other_scale(engine, manifest)
         runs.append(_keep(engine, manifest, own))
     return runs
@@ -177,8 +175,8 @@ def _test_name(title: str) -> str:
     return f"imported-{plain}" if plain in cards() else plain
 
 
-def _manifest(card: Card, subject: str, file: Path, name: str) -> Manifest:
-    config = RunConfig(instrument=card.name, subject=subject, tasks=(TASK,), label=subject, name=name)
+def _manifest(card: Card, subject: str, file: Path) -> Manifest:
+    config = RunConfig(instrument=card.name, subject=subject, tasks=(TASK,))
     return Manifest(
         config=config,
         instrument_version=card.version,
@@ -225,7 +223,6 @@ def _scales(manifest: Manifest) -> dict[str, tuple[str, float | None, float | No
 def _keep(engine: Engine, manifest: Manifest, rows: Sequence[_Row]) -> StoredRun:
     """Store the rows; a file that was imported before gives its run, and an interrupted import leaves none."""
     store = engine.store
-    name = manifest.config.name
     config_hash = hashlib.sha256(msgspec.json.encode(manifest, order="deterministic")).hexdigest()[:32]
     earlier = store.runs.with_config(config_hash)
     if earlier is not None and earlier.status is RunStatus.FINISHED:
@@ -233,8 +230,9 @@ def _keep(engine: Engine, manifest: Manifest, rows: Sequence[_Row]) -> StoredRun
     if earlier is not None:
         with store.hold(earlier.id):
             store.runs.delete(earlier.id)
-    if name:
-        engine.check_name(name)
+    engine.naming.claim_benchmark(manifest.config.instrument)
+    named = engine.naming.imported(manifest.config.subject)
+    manifest = structs.replace(manifest, subject=named.name, key=named.key)
     run = store.runs.create(manifest, config_hash).id
     positions: dict[str, int] = {}
     with store.hold(run):

@@ -11,7 +11,7 @@ from sociometer.core.words import grouped
 from sociometer.engine.run_options import chosen_items
 from sociometer.instruments import cards, load
 from sociometer.reporting.progress import track, working
-from sociometer.results.choice import EVERY, ChosenRuns, choose_by_words
+from sociometer.results.choice import EVERY, ChosenRuns, choose
 from sociometer.results.comparison_tables import ordered, overall_rows, pair_tables, pairs_table, verdict_sentences
 from sociometer.results.leaderboard import leaderboard_table, left_out_text, raw_ranks
 from sociometer.results.reliability import reliabilities, reliability_tables
@@ -35,7 +35,7 @@ def show_ranking(chosen: ChosenRuns, task: str, measure: str, display: Display) 
         more=[leaderboard_table(board) for board in found.boards] if found.several else (),
         notes=found.unranked,
         files=[raw_ranks(found.boards)],
-        data={"comparisons": (), "rankings": found.boards, "gate": None},
+        data={"comparisons": (), "rankings": found.boards, "gate": None, "not_compared": ()},
     )
 
 
@@ -89,13 +89,13 @@ def _compare(
     if by_pair:
         _refuse("with --margin, --fail-if or --fail-unless", {"--measure": measure})
     with open_stored(store) as engine:
-        chosen = told(choose_by_words(engine.store, load, cards(), words, one_kind=True))
+        chosen = told(choose(engine.store, load, cards(), words))
         if reliability:
             _show_reliability(chosen, task, measure, display)
             return int(ExitCode.OK)
         tests, runs = chosen.by_instrument, chosen.runs
         named = bool(words) and not any(word == EVERY or word in tests for word in words)
-        beside = [beside_people(mine) for mine in tests.values() if len(mine) > 2]
+        beside = [beside_people(mine) for mine in tests.values() if len({run.subject for run in mine}) > 2]
         if not by_pair and (measure or not named or not all(beside)):
             _refuse("in a ranking, which has 95 % intervals", {"--level": other_level})
             show_ranking(chosen, task, measure, display)
@@ -108,10 +108,11 @@ def _compare(
         raise UsageError("\n".join((compared.refused, *dict.fromkeys(_without_norm(runs, compared)))))
     if display.as_json:
         about = None if found_gate is None else found_gate.about
-        display.json({"comparisons": (*compared, *compared.lacking), "rankings": (), "gate": about})
+        everything = (*compared, *compared.lacking)
+        display.json({"comparisons": everything, "rankings": (), "gate": about, "not_compared": compared.alone})
     else:
         show_compared(compared.comparisons, display)
-        for line in lacking_lines(compared.lacking):
+        for line in (*lacking_lines(compared.lacking), *compared.alone):
             print_text(line)
         if display.wide and any(comparison.measures for comparison in compared):
             print_text(FAMILIES)

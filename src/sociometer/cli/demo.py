@@ -75,8 +75,8 @@ class _Demo:
             recorded = self._recorded_items(card)
             if _talks(card):  # a rehearsal without a simulator: only its dialogue is shown
                 model, items = next(iter(recorded.items()), (GUESSER, ()))
-                label = _label(self._recordings[model]) if items else ""
-                self._run(played, card, model, items=items[:1], limit=None if items else 1, label=label)
+                name = _name(self._recordings[model]) if items else ""
+                self._run(played, card, model, items=items[:1], limit=None if items else 1, name=name)
                 continue
             # The same items for all, so that they can be ranked; the whole sample where too few are recorded.
             shared = [item for item in next(iter(recorded.values()), ()) if all(item in of for of in recorded.values())]
@@ -84,7 +84,7 @@ class _Demo:
             if len(shared) >= MINIMUM_CLUSTERS:
                 same = {"items": tuple(shared), "limit": None}
                 for model in recorded:
-                    self._run(played, card, model, **same, label=_label(self._recordings[model]))
+                    self._run(played, card, model, **same, name=_name(self._recordings[model]))
             for model in (ORACLE, GUESSER):
                 self._run(played, card, model, **same)
         return self.code != ExitCode.INTERRUPTED
@@ -105,7 +105,7 @@ class _Demo:
         played[model], self.code = found.run, self.code or exit_code([found])
 
 
-def _label(recording: ModelRecording) -> str:
+def _name(recording: ModelRecording) -> str:
     model = recording.about.model
     name, _, kind = model.replace("Language model by hand", "recorded model").partition(", ")
     return f"{model} (recorded)" if recording.about.sha256 else f"{name} ({kind})" if kind else model

@@ -9,9 +9,9 @@ from sociometer.cli.options import json_option, open_stored, runs_argument, stor
 from sociometer.cli.output import option, print_text, tell
 from sociometer.core.errors import UsageError, hint
 from sociometer.core.words import counted
-from sociometer.instruments import load
+from sociometer.instruments import cards, load
 from sociometer.reporting.progress import working
-from sociometer.results.choice import choose_runs
+from sociometer.results.choice import choose
 from sociometer.results.export import COLUMNS
 from sociometer.store.bundle import ENDING
 from sociometer.store.place import StorePlace
@@ -22,7 +22,7 @@ def _export(runs: tuple[str, ...], to: Path, store: StorePlace | None, as_json: 
     with open_stored(store) as engine:
         for name in (name for book in study_books(engine.store.path) for name in book.names() if name in runs):
             raise UsageError(f"'{name}' is a study; to write it: {hint('study export', name, '--to', 'FOLDER')}")
-        chosen = told(choose_runs(engine.store, load, runs, every=True)).runs
+        chosen = told(choose(engine.store, load, cards(), runs)).runs
         if not chosen:
             write = hint("study export STUDY --to FOLDER")
             raise UsageError(f"{' '.join(runs)} has only people of studies; to write a study: {write}")

@@ -15,26 +15,16 @@ from sociometer.store.stored_run import StoredRun
 
 
 def _import_csv(
-    files: tuple[Path, ...],
-    benchmark: str,
-    lower_is_better: bool,
-    scale: str,
-    name: str,
-    store: StorePlace | None,
-    as_json: bool,
+    files: tuple[Path, ...], benchmark: str, lower_is_better: bool, scale: str, store: StorePlace | None, as_json: bool
 ) -> int:
     tables = _tables(files)
-    if len(tables) > 1 and name:
-        raise click.UsageError("--name works with a single file; import the files one by one.")
     with open_engine(store) as engine:
         stored = {record.id for record in engine.store.runs.all() if record.status is not RunStatus.PLAYING}
         runs: dict[str, StoredRun] = {}
         failed: list[dict[str, str]] = []
         for file in tables:
             try:
-                read = import_csv(
-                    engine, file, benchmark=benchmark, lower_is_better=lower_is_better, scale=scale, name=name
-                )
+                read = import_csv(engine, file, benchmark=benchmark, lower_is_better=lower_is_better, scale=scale)
             except UsageError as error:
                 if len(tables) == 1:
                     raise
@@ -88,7 +78,6 @@ command = Group(
                 default="",
                 metavar="LOW:HIGH",
             ),
-            option("--name", "Name of the run, to use in place of its id.", default=""),
         )
     ],
     help="Import scores of any test from a table.",

@@ -1,6 +1,5 @@
 """Commands of instruments: `sociometer INSTRUMENT VERB …`, declared in their cards, loaded when called."""
 
-from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -27,14 +26,13 @@ from sociometer.core.config import Caps
 from sociometer.core.errors import ExitCode, UsageError, hint, unknown
 from sociometer.core.gone import taken_away
 from sociometer.core.instrument import Result
-from sociometer.core.settings import Setting, Settings, is_paper
+from sociometer.core.settings import Setting, Settings
 from sociometer.engine.command_context import EngineContext
 from sociometer.engine.engine import Engine
 from sociometer.instruments import cards, load, load_command
 from sociometer.reporting.progress import ProgressDisplay, instead_of, track
-from sociometer.results.choice import EVERY, choose_runs, means_all
+from sociometer.results.choice import EVERY, choose, means_all
 from sociometer.results.groups import people_of_study
-from sociometer.store.stored_run import StoredRun
 
 
 def instrument_group(name: str) -> click.Group:
@@ -153,28 +151,17 @@ def _call(
 
 
 def _with_every_run(engine: Engine, card: Card, command: CommandCard, own: dict[str, Any]) -> dict[str, Any]:
-    """The command's own options; `all` in its arguments is replaced by the runs of the instrument that it means."""
+    """The command's own options; words in its arguments are replaced by the results that they mean."""
     for one in command.option:
-        if one.positional and one.many and one.name in ("run", "runs"):
-            references = own.get(one.name) or ()
-            if EVERY in references and means_all(references):
-                chosen = choose_runs(engine.store, load, instrument=card.name)
-                runs = _of_every_kind(engine, chosen.runs) if one.every_kind else told(chosen).runs
-                own = {**own, one.name: tuple(run.id for run in runs)}
+        if not (one.positional and one.many and one.name in ("run", "runs")):
+            continue
+        words = own.get(one.name) or ()
+        if EVERY in words and means_all(words):
+            chosen = told(choose(engine.store, load, cards(), (), instrument=card.name)).runs
+        else:
+            chosen = choose(engine.store, load, cards(), words, instrument=card.name).runs if words else ()
+        own = {**own, one.name: tuple(run.id for run in chosen)}
     return own
-
-
-def _of_every_kind(engine: Engine, chosen: Sequence[StoredRun]) -> list[StoredRun]:
-    """Each subject's run with every model in the other roles, on the items of the first chosen run."""
-    whose = chosen[0].manifest.whose_items
-    instrument = chosen[0].instrument
-    found = [
-        run
-        for subject in dict.fromkeys(run.subject for run in chosen)
-        for run in choose_runs(engine.store, load, instrument=instrument, subject=subject).runs
-        if run.manifest.whose_items == whose and not is_paper(run.manifest.config.settings)
-    ]
-    return found or list(chosen)
 
 
 def _with_figures(result: Result, folder: Path | None) -> Result:

@@ -71,7 +71,7 @@ REPRODUCE = TableCommand(
 )
 
 
-_FIXED = {"models", "tasks", "official", "second_question", "base", "answer", "name", "label", "items"}
+_FIXED = {"models", "tasks", "official", "second_question", "base", "answer", "name", "same", "items"}
 """The options of `run` that a replication does not have: the paper decides."""
 _ACCESS = {
     "open": "open weights",
@@ -142,7 +142,7 @@ def _parts(card: Card, plan: ReplicationPlan, models: tuple[str, ...], values: d
                 "base": False,
                 "answer": "reply",
                 "name": "",
-                "label": "",
+                "same": False,
                 "items": (),
                 "repeats": values["repeats"] or run.repeats,
                 "roles": (*given, *(f"{role}={who}" for role, who in run.roles.items() if role not in named)),
@@ -261,7 +261,7 @@ def _paper(
 ) -> int:
     name = card_of(instrument).name
     with options.open_stored(store) as engine:
-        chosen = options.told(choose_for_paper(engine.store, load, name, runs))
+        chosen = options.told(choose_for_paper(engine.store, load, name, runs, installed=cards()))
         with working("writing tables and figures"):
             pack = paper(chosen, folder, models=models, published=published)
     missing = [part.label for part in pack.of_paper if not part.files]

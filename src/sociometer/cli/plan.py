@@ -13,7 +13,7 @@ def _plan(**values: Any) -> int:
     if not values["models"]:
         if values["max_cost"] is not None:
             raise UsageError(f"--max-cost {values['max_cost']:g} needs --model MODEL, whose price it counts.")
-        values |= {"models": (_ANY,), "priced": False, "label": values["label"] or "MODEL"}
+        values |= {"models": (_ANY,), "priced": False, "name": values["name"] or "MODEL"}
     return play(**{**values, "dry_run": True})
 
 

@@ -13,12 +13,12 @@ from sociometer.core.instrument import Result
 from sociometer.core.measure import Table
 from sociometer.core.sheets import folder_for
 from sociometer.core.words import listed
-from sociometer.instruments import load
+from sociometer.instruments import cards, load
 from sociometer.reporting.content import gather
 from sociometer.reporting.page import TOP
 from sociometer.reporting.plot import WIDTH, find_figure, write_figure
 from sociometer.reporting.progress import working
-from sociometer.results.choice import choose_runs, without_short
+from sociometer.results.choice import choose
 from sociometer.results.verdicts import Terms
 from sociometer.store.place import StorePlace
 from sociometer.store.stored_run import StoredRun
@@ -44,35 +44,31 @@ def _report(
     if figure != _LIST and display.format in ("csv", "wide"):
         raise UsageError(f"--format {display.format} works only with --figure {_LIST}; leave it out.")
     with open_stored(store) as engine:
-        found = told(choose_runs(engine.store, load, runs)).runs
-        chosen, left = without_short(found, runs)
-        notes = [f"Left out: {why}." for why in left]
+        chosen = told(choose(engine.store, load, cards(), runs)).runs
         if figure:
-            return _figure(chosen, figure, to, width, display, notes)
+            return _figure(chosen, figure, to, width, display)
         with working("writing the page"):
-            path = report(chosen, out, evidence=evidence, margin=terms.margin, level=level, top=top, left_out=left)
+            path = report(chosen, out, evidence=evidence, margin=terms.margin, level=level, top=top)
     shown = [run for run in chosen if evidence != 0 and (evidence or not run.people)]
     if official := [*dict.fromkeys(run.instrument for run in shown if run.manifest.whose_items == "official")]:
         word_for_word = f"{path} has official items of {listed(official)} word for word, with their keys"
         print_text(f"{word_for_word}. Check their licence before you share it; --evidence 0 leaves them out.", err=True)
-    return print_result(Result(notes=(*notes, *before), wrote=(str(path),)), display)
+    return print_result(Result(notes=tuple(before), wrote=(str(path),)), display)
 
 
-def _figure(
-    runs: Sequence[StoredRun], name: str, to: Path | None, width: int, display: Display, notes: Sequence[str]
-) -> int:
+def _figure(runs: Sequence[StoredRun], name: str, to: Path | None, width: int, display: Display) -> int:
     with working("drawing figures"):
         figures = gather(runs, evidence=0).figures()
     if name == _LIST:
         rows = tuple((full, one.title, "table" if one.table else "chart") for full, one in figures.items())
         listed = Table("figures", "Figures", ("name", "title", "kind"), rows)
-        return print_result(Result(tables=(listed,), notes=tuple(notes)), display)
+        return print_result(Result(tables=(listed,), notes=()), display)
     found = find_figure(figures, name)
     if to is None:
         endings = ".csv" if found.table is not None else ".svg, .pdf or .png"
         raise UsageError(f"--figure needs --to FILE with one of these endings: {endings}.")
     write_figure(found, to, width=width)
-    return print_result(Result(notes=(*notes, *filter(None, [found.caption])), wrote=(str(to),)), display)
+    return print_result(Result(notes=tuple(filter(None, [found.caption])), wrote=(str(to),)), display)
 
 
 command = TableCommand(

@@ -100,9 +100,8 @@ def configs_of(instruments: tuple[str, ...], values: dict[str, Any]) -> list[Run
     models = values["models"]
     if not models:
         raise UsageError(f"no model given; use --model MODEL ('{hint('list models')}' lists the accepted values).")
-    for option in ("label", "name"):
-        if values[option] and len(models) > 1:
-            raise UsageError(f"--{option} works with a single --model, not with several.")
+    if values["name"] and len(models) > 1:
+        raise UsageError("--name works with a single --model, not with several.")
     known_roles = {role.name for name in names for role in card_of(name).role} - {"subject"}
     for text in values["roles"]:
         if (role := text.partition("=")[0]) not in known_roles and "=" in text and role != "subject":
@@ -113,12 +112,9 @@ def configs_of(instruments: tuple[str, ...], values: dict[str, Any]) -> list[Run
             card = card_of(name)
             given = dict(values)
             if len(names) > 1:
-                given["name"] = f"{values['name']}-{name}" if values["name"] else ""
                 known = {role.name for role in card.role}
                 given["roles"] = tuple(text for text in values["roles"] if text.partition("=")[0] in known)
             crossed = _crossed(given["roles"])
-            if len(crossed) > 1 and values["name"]:
-                raise UsageError("--name works with one model for each role, not with several.")
             settings = chosen_settings(card.setting, values)
             configs += [run_config(card, model, {**given, "roles": roles}, settings) for roles in crossed]
     return with_shared_rule(configs)

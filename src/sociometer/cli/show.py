@@ -1,6 +1,6 @@
 """`sociometer show`: one run, or one item of it turn by turn."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import click
@@ -18,7 +18,7 @@ from sociometer.instruments import load
 from sociometer.reporting.chat import print_chat, record_text, score_text, turns
 from sociometer.reporting.evidence import beside
 from sociometer.results import summaries
-from sociometer.results.choice import find_run
+from sociometer.results.choice import resolver_of
 from sociometer.results.groups import PeopleRun
 from sociometer.statistics.formatting import number
 from sociometer.store.place import StorePlace
@@ -67,22 +67,59 @@ def _show(
     if item is not None and (display.format == "csv" or (display.to and not display.as_json)):
         raise UsageError("an ITEM is shown as a transcript, which is no table; to write it, give --to FILE.json.")
     with open_stored(store) as engine:
-        stored = find_run(engine.store, load, run)
-        if isinstance(stored, PeopleRun) and (items or item):
+        results = resolver_of(engine.store, load).results(run)
+        if isinstance(results[0], PeopleRun) and (items or item):
             answers = hint("study export", run.partition("/")[0], "--to", "FOLDER")
             raise UsageError(f"'{run}' is a study; to see its answers: {answers}")
-        if items:
-            _show_items(stored, [_known(stored, task)] if task else stored.all_tasks, display)
-        elif item is None:
-            show_run(stored, task, display)
+        if task:
+            results = _with_task(results, task)
+        if item is not None:
+            _show_item(_with_item(results, item, task), item, task, repeat or 0, display)
+        elif len(results) > 1 and not items:
+            _show_results(results, display)
+        elif items:
+            stored = resolver_of(engine.store, load).one(run) if len(results) > 1 else results[0]
+            _show_items(stored, [task] if task else stored.all_tasks, display)
         else:
-            _show_item(stored, item, task, repeat or 0, display)
+            show_run(results[0], task, display)
+
+
+def _with_task(results: Sequence[StoredRun], task: str) -> list[StoredRun]:
+    """The results that have a task; an error lists the tasks."""
+    having = [result for result in results if task in result.all_tasks]
+    if not having:
+        tests = "/".join(dict.fromkeys(result.instrument for result in results))
+        raise unknown(f"{tests} task", task, [name for result in results for name in result.all_tasks])
+    return having
+
+
+def _with_item(results: Sequence[StoredRun], item: str, task: str | None) -> StoredRun:
+    """The only result that has an item; the first, which says what is wrong, if none has it."""
+    having = [result for result in results if _has_item(result, item, task)]
+    if len(having) > 1:
+        ids = ", ".join(result.id for result in having)
+        raise UsageError(f"several results have the item '{item}': {ids}; give one of them.")
+    return having[0] if having else results[0]
+
+
+def _has_item(result: StoredRun, item: str, task: str | None) -> bool:
+    tasks = (task,) if task else result.all_tasks
+    return any(item in result.repeats(name) for name in tasks)
+
+
+def _show_results(results: Sequence[StoredRun], display: Display) -> None:
+    """Show the scores of several results of one subject."""
+    display.show(
+        [summaries.summary_table(result) for result in results],
+        finding="\n".join(summaries.finding(result) for result in results),
+        limits=[summaries.first_rows(result) for result in results],
+        files=[summaries.raw_measures(results)],
+        data=[summaries.run_json(result) for result in results],
+    )
 
 
 def show_run(stored: StoredRun, only: str | None, display: Display) -> None:
-    """Show the scores of a run."""
-    if only is not None:
-        _known(stored, only)
+    """Show the scores of a result."""
     display.show(
         [summaries.summary_table(stored, only or "")],
         finding=summaries.finding(stored),
@@ -92,12 +129,6 @@ def show_run(stored: StoredRun, only: str | None, display: Display) -> None:
         files=[summaries.raw_measures([stored])],
         data=summaries.run_json(stored),
     )
-
-
-def _known(stored: StoredRun, task: str) -> str:
-    if task not in stored.all_tasks:
-        raise unknown(f"{stored.instrument} task", task, stored.all_tasks)
-    return task
 
 
 def _show_item(stored: StoredRun, item: str, task: str | None, repeat: int, display: Display) -> None:

@@ -6,7 +6,9 @@ from sociometer.cli.options import json_option, open_stored, runs_argument, stor
 from sociometer.cli.output import Display, Group, TableCommand, confirm, display_options, option, tell
 from sociometer.core.errors import UsageError
 from sociometer.core.words import counted
+from sociometer.instruments import load
 from sociometer.reporting.progress import track
+from sociometer.results.choice import resolver_of
 from sociometer.results.summaries import finding, raw_measures, run_json, summary_table
 from sociometer.store.copying import copied_books, copy_store
 from sociometer.store.place import StorePlace, file_of
@@ -29,7 +31,7 @@ def _copy(source: StorePlace, target: StorePlace, trust: bool, as_json: bool) ->
 
 def _rescore(runs: tuple[str, ...], store: StorePlace | None, display: Display) -> None:
     with open_stored(store) as engine:
-        stored = [engine.stored(run) for run in runs]
+        stored = [result for run in runs for result in resolver_of(engine.store, load).results(run)]
         able = [(run, task) for run in stored for task in run.tasks]
         if not able:
             why = dict.fromkeys(f"{run.reference} was {why}" for run in stored for why in run.past.values())
@@ -46,10 +48,13 @@ def _rescore(runs: tuple[str, ...], store: StorePlace | None, display: Display) 
 
 def _rename(run: str, name: str, store: StorePlace | None, as_json: bool) -> None:
     with open_stored(store) as engine:
-        record = engine.store.runs.get(run)
-        engine.check_name(name, record.id)
-        engine.store.runs.rename(record.id, name)
-    tell(as_json, {"run": record.id, "name": name}, f"{record.id} is now called {name}.")
+        old = engine.resolver.parts(run)[0].subject
+        if engine.store.names.entry(old) is None:
+            raise UsageError(f"'{run}' measures no model, so there is no name to change.")
+        if name != old:
+            engine.naming.check_free(name)
+            engine.store.runs.rename_subject(old, name)
+    tell(as_json, {"from": old, "name": name}, f"{old} is now called {name}.")
 
 
 def _delete(runs: tuple[str, ...], yes: bool, store: StorePlace | None, as_json: bool) -> None:
@@ -57,7 +62,7 @@ def _delete(runs: tuple[str, ...], yes: bool, store: StorePlace | None, as_json:
         path = engine.store.path
         known = {name: book.participants(name) for book in study_books(path) for name in book.names() if name in runs}
         people = {name: counted(len(everyone), "participant") for name, everyone in known.items()}
-        records = [engine.store.runs.get(run) for run in dict.fromkeys(runs) if run not in people]
+        records = [part for run in dict.fromkeys(runs) if run not in people for part in engine.resolver.parts(run)]
         what = ", ".join(
             [
                 *(f"study {name} with {count} and all they answered" for name, count in people.items()),

@@ -71,7 +71,7 @@ def _create(instruments: tuple[str, ...], name: str, store: StorePlace | None, a
     too_few: list[str] = []
     alone: dict[str, bool] = {}
     with open_engine(path) as engine:
-        engine.check_name(name)
+        engine.naming.check_free(name)
         for config in study.parts.values():
             plan = _playable(engine, study, config)
             own = {task: min(study.sample or items.count, items.count) for task, items in plan.lists.items()}

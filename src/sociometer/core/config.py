@@ -86,8 +86,8 @@ class About(Struct, frozen=True, kw_only=True):
         return structs.replace(self, **answers)
 
 
-def _subject_label(config: "RunConfig", context: FieldContext) -> str:
-    return config.subject_label
+def _model_name(config: "RunConfig", context: FieldContext) -> str:
+    return config.model_name
 
 
 def _role_labels(config: "RunConfig", context: FieldContext) -> dict[str, str]:
@@ -112,20 +112,21 @@ def _header_names(config: "RunConfig", context: FieldContext) -> object:
 
 
 # What most fields answer: a choice, a limit under which the same run goes on, a path, a server, a property of the
-# machine, an option of one command.
+# machine, an option of one command, what the subject is called.
 CHOICE = About(counted=True, stored=True, published=True, planned=True)
 LIMIT = About(counted=False, stored=True, published=True, planned=True)
 PRIVATE = About(counted=False, stored=True, published=False, planned=True)
 SERVER = About(counted=True, stored=True, published=False, planned=True)
 MACHINE = About(counted=False, stored=True, published=True, planned=lambda config, context: 1)
 ONE_COMMAND = About(counted=False, stored=False, published=False, planned=True)
+NAME = About(counted=False, stored=True, published=True, planned=False)
 
 
 class RunConfig(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The choices for one run; the run's manifest keeps them, so that `resume` needs nothing else."""
 
     instrument: Annotated[str, CHOICE]
-    subject: Annotated[str, CHOICE.but(published=_subject_label)]
+    subject: Annotated[str, CHOICE.but(published=_model_name)]
     tasks: Annotated[tuple[str, ...], CHOICE] = ()
     roles: Annotated[dict[str, str], CHOICE.but(published=_role_labels)] = {}
     settings: Annotated[dict[str, SettingValue], CHOICE.but(published=_bare_settings)] = {}
@@ -163,12 +164,12 @@ class RunConfig(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The number of copies of each model there; None means what the cluster has room for."""
     retries: Annotated[int | None, LIMIT] = None
     command: Annotated[tuple[str, ...], PRIVATE] = ()
-    name: Annotated[str, CHOICE.but(planned=False)] = ""
-    """The name of the run, which commands accept in place of its id; may be empty."""
+    name: Annotated[str, NAME] = ""
+    """The name that the user gave to the subject; empty where its model names it."""
+    same: Annotated[bool, ONE_COMMAND] = False
+    """Whether the user vouches that a named model of unknown weights has not changed."""
     step_of: Annotated[str, CHOICE] = ""
     """The instrument's command that this run is a step of; empty for a run of `run`."""
-    label: Annotated[str, CHOICE.but(published=_subject_label)] = ""
-    """The name of the subject in tables and pages; empty means the model's name."""
     until: Annotated[Until | None, CHOICE.but(counted=lambda config, context: config.until or UNSET)] = None
     """When the run stops before all items are played; None means that it does not."""
 
@@ -192,8 +193,6 @@ class RunConfig(Struct, frozen=True, kw_only=True, omit_defaults=True):
             raise unknown("value for -o tools", self.tools, get_args(ToolMode)[1:])
         if self.base and self.second_question:
             raise UsageError("-o base and --second-question cannot be combined: a base model is not asked again.")
-        if self.name:
-            check_characters("--name", self.name)
         check_number("-o temperature", self.sampling.temperature, 0, 10)
         check_number("-o top-p", self.sampling.top_p, 0, 1)
         check_number("-o reply-tokens", self.sampling.max_tokens, 1)
@@ -247,9 +246,12 @@ class RunConfig(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def subject_label(self) -> str:
-        """The name of the subject in tables: the label, or the model's name and whether it continues a text."""
-        if self.label:
-            return self.label
+        """The name of the subject in messages: that which the user gave, or the model's."""
+        return self.name or self.model_name
+
+    @property
+    def model_name(self) -> str:
+        """The name of the subject's model in tables, and whether it continues a text."""
         label = model_label(self.subject)
         return f"{label} (base)" if self.base else label
 

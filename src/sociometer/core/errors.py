@@ -221,6 +221,7 @@ class StopCause(StrEnum):
     UNREADABLE = "unreadable"
     UNREACHABLE = "unreachable"
     DECIDED = "decided"
+    OTHER_MODEL = "other model"
     ERROR = "error"
 
     @property

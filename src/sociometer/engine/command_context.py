@@ -165,7 +165,7 @@ class EngineContext:
         digest = hashlib.sha256(body).hexdigest()
         with closing(StudyBook(book_path(place))) as book:
             if study not in book.names():
-                self._engine.check_name(study)
+                self._engine.naming.check_free(study)
                 book.create(made)
             known = book.study(study)
             # A study that is marked as imported is complete: who is missing has withdrawn.
@@ -195,6 +195,9 @@ class EngineContext:
         task, store = config.tasks[0], self._engine.store
         found, plan = self.instrument.task(task), make_plan(config, self.instrument, bindings={})
         manifest = structs.replace(plan.described(), roles=imported, imported=True, episodes=len(episodes))
+        if config.subject and not config.name:  # a study names the runs of its people
+            named = self._engine.naming.imported(config.subject)
+            manifest = structs.replace(manifest, subject=named.name, key=named.key)
         body = msgspec.json.encode([(each.item, each.outcome, each.repeat) for each in episodes])
         config_hash = hashlib.sha256(plan.hash_of(manifest).encode() + body).hexdigest()[:32]
         if (known := store.runs.with_config(config_hash)) is not None and known.status is RunStatus.FINISHED:

@@ -14,20 +14,23 @@ from typing import Any, Protocol, TypeVar
 
 from msgspec import Struct, structs
 
-from sociometer.core.config import Caps, RunConfig, check_characters
+from sociometer.core.config import Caps, RunConfig
 from sociometer.core.conversation import SUBJECT
-from sociometer.core.errors import NeverAnswered, StopCause, StoreError, UsageError, hint
+from sociometer.core.errors import NeverAnswered, StopCause, StoreError, UsageError
+from sociometer.core.form import differs
 from sociometer.core.hints import IN_SCRIPT, in_python
 from sociometer.core.instrument import Instrument
 from sociometer.core.measure import Summary
 from sociometer.core.player import Player
 from sociometer.core.server_fields import NONE, ServerFields
 from sociometer.core.stopping import StoppingRecord
+from sociometer.core.subject import subject_of
 from sociometer.core.task import Item, StoppingRule
 from sociometer.core.words import listed, visible
 from sociometer.engine.budget import Budget
 from sociometer.engine.estimate import work_of
-from sociometer.engine.plan import COUNTED_FACTS, Plan, ReadLists, ReadPlan, StoredPlan, make_plan
+from sociometer.engine.naming import Naming
+from sociometer.engine.plan import Plan, ReadLists, ReadPlan, StoredPlan, make_plan
 from sociometer.engine.progress import Callback, Progress, RunEvent
 from sociometer.engine.run_options import model_spec
 from sociometer.engine.runner import Ending, Runner
@@ -35,11 +38,10 @@ from sociometer.models.keys import KeyPolicy
 from sociometer.models.python import Function, PythonPlayer
 from sociometer.store.past import present_settings
 from sociometer.store.records import Manifest, RunRecord, RunStatus, present_prompts
-from sociometer.store.runs import RunSearch
+from sociometer.store.resolver import Resolver
 from sociometer.store.store import Store
-from sociometer.store.stored_run import StoredRun
+from sociometer.store.stored_run import StoredRun, state_of
 
-_LONGEST_NAME = 80
 Value = TypeVar("Value")
 
 
@@ -86,6 +88,12 @@ class Engine:
         self._kept: list[Player] = []
         """Open players of the next run, whose weights are those of the last one."""
         self._load = load
+        self.naming = Naming(store, load)
+
+    @property
+    def resolver(self) -> Resolver:
+        """What words mean in the store now."""
+        return Resolver(self.store, self._load)
 
     def plan(
         self,
@@ -97,12 +105,31 @@ class Engine:
         read: ReadLists | None = None,
     ) -> ReadPlan:
         """The plan of a run, with its items; without `sends` no key is needed. `read` has lists that plans share."""
-        if config.until is not None:
-            against = structs.replace(config.until, against=self.store.runs.get(config.until.against).id)
-            config = structs.replace(config, until=against)
         instrument = self._load(config.instrument)
         plan = make_plan(config, instrument, items=items, players=players, sends=sends)
-        return plan.with_items(plan.item_lists(read))
+        if config.until is not None:
+            reference = self._reference(plan, config.until.against)
+            until = structs.replace(config.until, against=reference.id)
+            plan = structs.replace(plan, config=structs.replace(plan.config, until=until))
+        planned = plan.with_items(plan.item_lists(read))
+        binding = planned.bindings.get(SUBJECT)
+        if config.name and binding is not None and not config.of_people:
+            self.naming.name(planned, subject_of(config, binding.player.identity), only_planned=True)
+        return planned
+
+    def _reference(self, plan: Plan, word: str) -> StoredRun:
+        """The result that a run is compared with: of several, the one that was asked the same."""
+        results = self.resolver.results(word, [plan.config.instrument])
+        manifest = plan.described()
+        card = plan.instrument.card
+
+        def is_asked_the_same(result: StoredRun) -> bool:
+            tasks = [task for task in plan.config.tasks if task in result.tasks]
+            forms = [(result.form(task), manifest.form(task, card, "")) for task in tasks]
+            return bool(tasks) and not any(differs(one, other, "table") for one, other in forms)
+
+        same = [result for result in results if is_asked_the_same(result)]
+        return same[0] if len(same) == 1 else self.resolver.one(word, [plan.config.instrument])
 
     def plans(self, configs: Iterable[RunConfig], *, sends: bool = True) -> list[ReadPlan]:
         """The plans of several runs; what they have in common is read once."""
@@ -115,39 +142,29 @@ class Engine:
         If the weights behind a name may have changed, an earlier run is continued only with `continue_unfinished`.
         """
         record = self.earlier(plan, continue_unfinished)
-        rule = self._rule(record.manifest if record else plan.manifest, plan.instrument)
-        made = record or self.store.runs.create(plan.manifest, plan.config_hash, only=plan.reusable())
-        return StoredPlan(**structs.asdict(plan), run=made, new=record is None, rule=rule)
+        if record is not None:
+            rule = self._rule(record.manifest, plan.instrument)
+            return StoredPlan(**structs.asdict(plan), run=record, rule=rule, served=self._served_before(record))
+        named = self._with_subject(plan)
+        rule = self._rule(named.manifest, plan.instrument)
+        made = self.store.runs.create(named.manifest, plan.config_hash, only=plan.reusable())
+        return StoredPlan(**structs.asdict(named), run=made, new=True, rule=rule, served=self._served_before(made))
 
-    def check_name(self, name: str, run: str = "", plan: ReadPlan | None = None) -> None:
-        """Raise a UsageError if a new run, that of the `plan`, or the run with this id may not be given the name."""
-        check_characters("a name", name)
-        runs, known = self.store.runs, self.store.path.exists()
-        wrong = {
-            f"has more than {_LONGEST_NAME} characters": len(name) > _LONGEST_NAME,
-            "begins with '-', like an option": name.startswith("-"),
-            "has a meaning of its own in commands": name in ("last", "all"),
-            "is the id of another run": known and name != run and runs.count(RunSearch(ids=(name,))),
-        }
-        with contextlib.suppress(UsageError):
-            wrong["is the name of an instrument"] = self._load(name[:_LONGEST_NAME]).card.name == name
-        for why in (why for why, holds in wrong.items() if holds):
-            raise UsageError(f"the name '{name[:_LONGEST_NAME]}' {why}; choose another.")
-        if known and (other := runs.named(name)) is not None and other.id != run:
-            why, repeatable = _why_new(plan, other.manifest) if plan else ("", "")
-            resume, see = other.manifest.config.resume_command(name), hint("show", name)
-            look = f"continue it with '{resume}'" if self._has_more(other) else f"see it with '{see}'"
-            deleted = f"delete that run with '{hint('store delete', name)}'"
-            used = f"is already used by run {other.id}{why}; {look}, {deleted}, or choose another.{repeatable}"
-            raise UsageError(f"the name '{name}' {used}")
+    def _served_before(self, record: RunRecord) -> str:
+        """What the server called the model of the subject in its first reply; empty if it never answered."""
+        if not record.manifest.key:
+            return record.manifest.served
+        parts = self.store.runs.of_subject(record.subject)
+        return next((part.manifest.served for part in parts if part.manifest.served), "")
 
-    def _rule(self, manifest: Manifest, instrument: Instrument) -> StoppingRule | None:
-        """The stopping rule of a run; a UsageError if it cannot be followed."""
-        if manifest.config.until is None:
-            return None
-        if self._rules is None or not manifest.shuffled:
-            raise UsageError("--against works with 'run' and models only: people and other commands play all items.")
-        return self._rules(manifest, instrument, self.stored)
+    def _with_subject(self, plan: ReadPlan) -> ReadPlan:
+        """The plan with the name of its subject in the manifest; a UsageError if it cannot have the name."""
+        binding = plan.bindings.get(SUBJECT)
+        if plan.config.of_people or binding is None:
+            return plan
+        named = self.naming.name(plan, subject_of(plan.config, binding.player.identity))
+        manifest = structs.replace(plan.manifest, subject=named.name, key=named.key, scope=named.scope)
+        return structs.replace(plan, manifest=manifest)
 
     def share_limits(self, plans: Sequence[ReadPlan]) -> None:
         """Count what these runs have spent in earlier starts against the limits of each of them."""
@@ -156,13 +173,34 @@ class Engine:
             self._spent |= {record.id: self.store.journal.spent_at_most(record.id) for record in earlier}
 
     def earlier(self, plan: ReadPlan, continue_unfinished: bool = False) -> RunRecord | None:
-        """The earlier run that a plan continues; None for a new run, which must have a valid name."""
-        record = self.store.runs.with_config(plan.config_hash) if self.store.path.exists() else None
-        if record is not None and not plan.reusable():
-            record = record if continue_unfinished and not plan.config.fresh and self._has_more(record) else None
-        if record is None and plan.config.name and not plan.config.of_people:  # a study names the runs of its people
-            self.check_name(plan.config.name, plan=plan)
-        return record
+        """The earlier run that a plan continues; None for a new run.
+
+        An unfinished run of a model whose weights may have changed is refused with the line that continues it.
+        """
+        if not self.store.path.exists():
+            return None
+        record = self.store.runs.with_config(plan.config_hash)
+        if record is None or plan.reusable():
+            return record
+        if plan.config.fresh or not self._has_more(record):
+            return None
+        if continue_unfinished:
+            return record
+        if plan.config.of_people or record.manifest.given_items:
+            return None
+        anew = "--fresh and another --name" if plan.config.name else "--fresh"
+        raise UsageError(
+            f"this command was not finished: {record.reference} ({state_of(self.store, record)}). To continue it:"
+            f" {record.manifest.config.resume_command(record.id)}. To measure {record.subject} anew, add {anew}."
+        )
+
+    def _rule(self, manifest: Manifest, instrument: Instrument) -> StoppingRule | None:
+        """The stopping rule of a run; a UsageError if it cannot be followed."""
+        if manifest.config.until is None:
+            return None
+        if self._rules is None or not manifest.shuffled:
+            raise UsageError("--against works with 'run' and models only: people and other commands play all items.")
+        return self._rules(manifest, instrument, self.stored)
 
     def _has_more(self, record: RunRecord) -> bool:
         """Whether items of a run are left to play, or failed."""
@@ -185,7 +223,7 @@ class Engine:
         `insecure_http` allows keys over plain HTTP. `code` gives again the functions that the run may call, or their
         names (`python/MODULE:FUNCTION`): a store may come from somebody else. `fields` has headers: none is stored.
         """
-        record = self.store.runs.get(reference)
+        record = self.resolver.to_resume(reference)
         manifest = record.manifest
         if manifest.imported:
             raise UsageError(f"run {record.reference} was imported, so it cannot be resumed.")
@@ -232,7 +270,8 @@ class Engine:
         players = {spec: PythonPlayer(one, config.revision) for spec, one in functions.items() if callable(one)}
         plan = make_plan(config, instrument, players=players, keys=keys).with_items()
         _refuse_changes(record, plan)
-        return StoredPlan(**structs.asdict(plan), run=record, rule=self._rule(manifest, instrument))
+        rule = self._rule(manifest, instrument)
+        return StoredPlan(**structs.asdict(plan), run=record, rule=rule, served=self._served_before(record))
 
     async def play(self, plan: StoredPlan, following: Plan | None = None) -> PlayedRun:
         """Play a run to its end and summarise it; one process at a time plays a run.
@@ -285,8 +324,8 @@ class Engine:
         if self.listener:
             self.listener.started(record.id, progress)
         ending, status = Ending(RunStatus.STOPPED, "ended by an internal error"), None
+        runner = Runner(plan, self.store, progress, budget)
         try:
-            runner = Runner(plan, self.store, progress, budget)
             try:
                 ending = await runner.play()
             except asyncio.CancelledError:
@@ -309,6 +348,7 @@ class Engine:
                 progress.failed = Counter(self.store.episodes.failures(record.id, self.store.runs.uncounted(ended)))
             progress.tell(RunEvent("end", record.id, status=ending.status))
         finally:
+            self._store_served(record, runner.served)
             progress.status = ending.status
             self._spent[record.id] = budget.spent.against_caps
             if self.listener:
@@ -318,6 +358,14 @@ class Engine:
                 self.store.runs.set_status(record.id, status or ending.status, why=ending.reason)
         await _in_thread(self.store.flush)
         return PlayedRun(self.stored(record.id), ending, progress)
+
+    def _store_served(self, record: RunRecord, served: str) -> None:
+        """Store what the server called the model of the subject, if the run is still there and nothing was known."""
+        with contextlib.suppress(StoreError, UsageError):
+            present = self.store.runs.get(record.id)
+            if served and not present.manifest.served:
+                manifest = structs.replace(present.manifest, served=served)
+                self.store.runs.update(structs.replace(present, manifest=manifest))
 
     def summarise(self, plan: StoredPlan, stopping: Mapping[str, StoppingRecord]) -> None:
         """Compute the summaries of a run and store them; the caller must hold the run."""
@@ -349,13 +397,8 @@ class Engine:
         return run_loop(self.play(self.prepare_resume(reference, *given, **options)))
 
     def stored(self, reference: str, instruments: Sequence[str] = ()) -> StoredRun:
-        """The stored run that `Runs.get` finds; a mistyped path creates no store."""
-        if not self.store.path.exists():
-            raise UsageError(f"there is no run '{reference}': there is no store at {self.store.path}.")
-        record = self.store.runs.get(reference, instruments)
-        card = record.manifest.card
-        instrument = self._load(record.instrument, card) if card else self._load(record.instrument)
-        return StoredRun(self.store, record, instrument)
+        """The one stored result that a word means."""
+        return self.resolver.one(reference, instruments)
 
 
 async def _in_thread(call: Callable[..., object], *given: object) -> None:
@@ -380,35 +423,6 @@ def _progress(plan: StoredPlan, budget: Budget) -> Progress:
     )
 
 
-def _why_new(plan: ReadPlan, then: Manifest) -> tuple[str, str]:
-    """Why a plan does not continue the run that has its name, and what to change so that it does."""
-    unsure = [role for role, binding in plan.bindings.items() if not binding.player.identity.certain]
-    if plan.hash_of(then) != plan.config_hash:
-        before, now = then.config.counted, (made := plan.manifest).config.counted
-        differ = [name for name in {**before, **now} if before.get(name) != now.get(name)]
-        pairs = [(one, made.roles[role]) for role, one in then.roles.items() if role in made.roles]
-        code = [one.spec for one, new in pairs if one.spec == new.spec and one.code_digest != new.code_digest]
-        alone = differ == ["label"] and not unsure and not code
-        again = f" only, so repeat it with --label {shlex.quote(then.config.label)}" if alone else ""
-        for nth, name in enumerate(differ):
-            if all(isinstance(one.get(name), str | int) and one[name] != "" for one in (before, now)):
-                differ[nth] += f" ({before[name]}, now {now[name]})"
-        differ = [f"the file of {spec} (its checksum)" for spec in code] + differ
-        facts = [name for name in COUNTED_FACTS if getattr(then, name) != getattr(made, name)]
-        differ = differ or [name.removesuffix("_digest").replace("_", " ") for name in facts]
-        return f", which differs in {listed(differ, 3) or 'its items'}{again}", ""
-    same = " of the same command, which is not continued: "
-    if plan.config.fresh or not unsure:
-        return f"{same}'fresh' asks for a new run", ""
-    spec = plan.config.roles.get(unsure[0], plan.config.subject)
-    role = "--model " if unsure[0] == SUBJECT else f"--role {unsure[0]}="
-    given = "revision='1'" if in_python() else f"{role}{shlex.quote(f'{spec}#1')}"
-    return (
-        f"{same}{spec} may have changed, because it has no revision",
-        f" So that repeating continues the run, name a revision, and another one after each change: {given}",
-    )
-
-
 def _refuse_changes(record: RunRecord, plan: ReadPlan) -> None:
     """Raise a UsageError if prompts, data or models have changed since the run was started."""
     now, then = plan.manifest, record.manifest
@@ -418,7 +432,7 @@ def _refuse_changes(record: RunRecord, plan: ReadPlan) -> None:
         "data files": then.data_files != now.data_files,
     }
     changed |= {f"model in the role '{role}'": before.get(role) != after.get(role) for role in {**before, **after}}
-    for what in (what for what, differs in changed.items() if differs):
+    for what in (what for what, has_changed in changed.items() if has_changed):
         raise UsageError(
             f"run {record.reference} cannot be continued: its {what} changed since it was started. Start a new run."
         )

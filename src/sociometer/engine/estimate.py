@@ -8,7 +8,7 @@ from typing import Any
 
 from msgspec import Struct, structs
 
-from sociometer.core.conversation import Exchange, Reply, Request, Usage
+from sociometer.core.conversation import SUBJECT, Exchange, Reply, Request, Usage
 from sociometer.core.errors import MachineryError, StoreError
 from sociometer.core.player import Abilities, Player, RulePlayer
 from sociometer.core.task import Item, Score, Task, sample
@@ -83,7 +83,7 @@ def estimate(plan: ReadPlan, store: Store | None = None) -> list[RoleEstimate]:
                 row = RoleEstimate(
                     task=task.name,
                     role=role,
-                    model=binding.label,
+                    model=config.subject_label if role == SUBJECT else binding.label,
                     items=items.count,
                     repeats=plan.repeats(task.name),
                     requests=round(len(mine) * scale),

@@ -238,6 +238,8 @@ class StoredPlan(ReadPlan, frozen=True, kw_only=True):
     """A plan with its run in the store, ready to be played."""
 
     run: RunRecord
+    served: str = ""
+    """What the server called the model of the subject before; empty if it never answered."""
     new: bool = False
     """Whether the run was made for this plan, and not by an earlier start."""
     rule: StoppingRule | None = None

@@ -18,9 +18,10 @@ from typing import Any, Protocol, TypeVar
 import msgspec
 from msgspec import Struct, structs
 
-from sociometer.core.conversation import Identity, Reply, Usage, token_count
+from sociometer.core.conversation import SUBJECT, Identity, Reply, Usage, token_count
 from sociometer.core.errors import FailureKind, MachineryError, StopCause, Stopped, Unreachable
 from sociometer.core.session import DrawnRequest
+from sociometer.core.words import visible
 from sociometer.engine.budget import Budget, Reservation
 from sociometer.engine.plan import Plan
 from sociometer.engine.prices import Price, price_of
@@ -298,31 +299,77 @@ class Retried:
             before, tried = answers, tried + 1
 
 
+class ServedModel:
+    """The model that a server answers with under the name of the subject; its first reply fixes it."""
+
+    def __init__(self, subject: str, name: str) -> None:
+        """`name` is what earlier replies were served by; empty if there are none."""
+        self._subject = subject
+        self.name = name
+
+    def check(self, reply: Reply) -> None:
+        """Raise Stopped if another model answered than before: its answers are not those of the subject."""
+        served = reply.served_model
+        if not served or served == self.name:
+            return
+        if self.name:
+            raise Stopped(
+                f"the server now answers with '{visible(served)}' and answered with '{visible(self.name)}' before, so"
+                f" this is no longer {self._subject}; to measure it as a new one, add --fresh --name NAME",
+                StopCause.OTHER_MODEL,
+            )
+        self.name = served
+
+
 class Journaled:
     """The reply source of a run (`core.session.ReplySource`): a stored reply is used, and nothing is sent for it."""
 
     def __init__(
-        self, inside: ReplyLayer, journal: Journal, run: str, progress: Progress, switch: StopSwitch, *, fresh: bool
+        self,
+        inside: ReplyLayer,
+        journal: Journal,
+        run: str,
+        progress: Progress,
+        switch: StopSwitch,
+        *,
+        fresh: bool,
+        scope: str = "",
+        served: ServedModel,
     ) -> None:
+        """`scope` is the run whose replies this one uses as its own; empty means itself."""
+        self._served = served
         self._inside = inside
         self._switch = switch
         self._journal = journal
         self._run = run
         self._progress = progress
         self._fresh = fresh
+        self._scope = scope or run
         self._known: dict[Identity, bool] = {}
 
     async def obtain(
         self, drawn: DrawnRequest, attempt: Callable[[], Awaitable[Answer]], kind: type[Answer]
     ) -> tuple[Answer, bytes]:
         """The reply and its journal key (empty for players whose replies follow from the request)."""
+        answer, key = await self._obtained(drawn, attempt, kind)
+        if isinstance(answer, Reply) and drawn.request.role == SUBJECT:
+            try:
+                self._served.check(answer)
+            except Stopped as stopped:
+                self._switch.stop(stopped)
+                raise
+        return answer, key
+
+    async def _obtained(
+        self, drawn: DrawnRequest, attempt: Callable[[], Awaitable[Answer]], kind: type[Answer]
+    ) -> tuple[Answer, bytes]:
         player = drawn.binding.player
         if drawn.draw.task in self._switch.decided:
             self._switch.check(drawn.draw.task)
         if not player.journaled:
             return await attempt(), b""
-        # Where new weights may be behind a name, only this run may reuse the reply.
-        key = drawn.key("" if player.identity.certain and not self._fresh else self._run)
+        # Where new weights may be behind a name, only this measurement of it may reuse the reply.
+        key = drawn.key("" if player.identity.certain and not self._fresh else self._scope)
         kept = await self._lookup(player.identity, key)
         if kept is None:
             found = await self._inside.send(PendingRequest(drawn, key, attempt, kind is Reply))
@@ -345,7 +392,18 @@ class Journaled:
 class RunReplies:
     """The sources of one run, put together, and how they are stopped and closed."""
 
-    def __init__(self, plan: Plan, journal: Journal, run: str, budget: Budget, progress: Progress) -> None:
+    def __init__(
+        self,
+        plan: Plan,
+        journal: Journal,
+        run: str,
+        budget: Budget,
+        progress: Progress,
+        *,
+        scope: str = "",
+        served: str = "",
+    ) -> None:
+        self.served = ServedModel(plan.config.subject_label, served)
         config = plan.config
         self._switch = switch = StopSwitch()
         budgeted = Budgeted(plan, budget, journal, run, progress, switch)
@@ -353,7 +411,9 @@ class RunReplies:
         switch.wake.append(throttled.open)
         policy = RetryPolicy() if config.retries is None else RetryPolicy(config.retries)
         retried = Retried(throttled, policy, progress, switch)
-        self.source = Journaled(retried, journal, run, progress, switch, fresh=config.fresh)
+        self.source = Journaled(
+            retried, journal, run, progress, switch, fresh=config.fresh, scope=scope, served=self.served
+        )
         self.throttles = throttled.throttles
         self.stop = switch.stop
         self.decide = switch.decided.add

@@ -52,7 +52,7 @@ def bind_roles(
             )
         if name in config.server_fields and spec.partition("/")[0] not in presets():
             raise UsageError(f"-o body, header and query need a model on a server; {model_label(spec)} uses none.")
-        label = config.subject_label if name == SUBJECT else model_label(spec)
+        label = config.model_name if name == SUBJECT else model_label(spec)
         own = spec.removeprefix(f"{card.name}/")
         if own in instrument.players:
             bindings[name] = _bound(instrument.players[own](), f"{card.name}/{own}", f"{card.name}/{own}", Sampling())

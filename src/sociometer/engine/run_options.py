@@ -91,7 +91,7 @@ class RunOptions(TypedDict, total=False):
     against: str | StoredRun
     margin: float | None
     name: str
-    label: str
+    same: bool
 
 
 def make_config(card: Card, model: str | Function, **options: Unpack[RunOptions]) -> RunConfig:

@@ -231,8 +231,15 @@ class Runner:
         self.raised: BaseException | None = None
         """What a function of the user's raised last, or what stopped the run."""
         self._first_replies = FirstReplies(plan)
-        self._replies = RunReplies(plan, store.journal, run, budget, progress)
+        self._replies = RunReplies(
+            plan, store.journal, run, budget, progress, scope=plan.run.manifest.scope, served=plan.served
+        )
         self._replies.wake.append(self._wake)
+
+    @property
+    def served(self) -> str:
+        """What the server called the model of the subject; empty if it said nothing."""
+        return self._replies.served.name
 
     async def play(self) -> Ending:
         """Play all items that are not yet played; every episode is stored when it ends."""

@@ -7,6 +7,7 @@ from datetime import date
 from msgspec import Struct, structs
 
 from sociometer.core.card import Card
+from sociometer.core.config import model_label
 from sociometer.core.conversation import SUBJECT, Exchange, Sampling
 from sociometer.core.errors import UsageError, hint
 from sociometer.core.instrument import Instrument
@@ -28,6 +29,7 @@ from sociometer.results.verdicts import Comparison, Terms
 from sociometer.statistics.chart_theme import with_subjects
 from sociometer.statistics.formatting import other_stand_ins
 from sociometer.store.stored_run import StoredRun
+from sociometer.store.studies import PERSON
 
 CONTAMINATION = "Contamination: "
 """How a note with the verdict of a check begins."""
@@ -78,6 +80,8 @@ class ReportContent(Struct, frozen=True):
     """The revision and the sampling of each run's model in words; none of a baseline, a person or an import."""
     about: dict[str, str] = {}
     """What a subject is that is no model, or a recording of one, by its label."""
+    models: dict[str, str] = {}
+    """The model of each subject whose name does not say it, by its label."""
     crowds: tuple[Crowd, ...] = ()
     """The people of studies, on each task."""
 
@@ -150,9 +154,7 @@ def gather(
     shown: list[EpisodeShown] = []
     counts: dict[tuple[str, str], EpisodeCounts] = {}
     studies = {run.id: run for run in runs if isinstance(run, PeopleRun) and run.people}
-    names = run_labels(runs, by_name=True) | {
-        name: f"people ({name}, n\u00a0=\u00a0{run.people})" for name, run in studies.items()
-    }
+    names = run_labels(runs) | {name: f"people ({name}, n\u00a0=\u00a0{run.people})" for name, run in studies.items()}
     played = sum(len(run.tasks) for run in runs)
     each, kinds = room_for(played) if evidence is None else (evidence, KINDS)
     room = _KEPT_EPISODES
@@ -199,20 +201,27 @@ def gather(
         tuple(shown),
         {run.id: said for run in runs if (said := how_asked(run))},
         _about(runs, names, known),
+        _models(runs, names),
         tuple(crowd for one in compared if one.run in studies for crowd in crowds_of(studies[one.run], one)),
     )
 
 
 def _about(runs: Sequence[StoredRun], names: Mapping[str, str], known: Mapping[str, str]) -> dict[str, str]:
-    """What each subject is if it is a baseline, and the names of its runs that rules of other runs compare with."""
-    rules = {until.against for run in runs if (until := run.manifest.config.until)}
+    """What each subject is if it is a baseline."""
     told = [(names[run.id], known.get(run.manifest.config.subject, "")) for run in runs]
-    told += [
-        (names[run.id], f"its run on {run.definition.card.short_title} is {run.record.called}")
-        for run in runs
-        if run.id in rules and run.record.called != names[run.id]
-    ]
     return {name: ", ".join(dict.fromkeys(filter(None, parts))) for name, parts in grouped(told).items()}
+
+
+def _models(runs: Sequence[StoredRun], names: Mapping[str, str]) -> dict[str, str]:
+    """The model of each subject whose name does not say it."""
+    found = {names[run.id]: model_label(run.manifest.config.subject) for run in runs}
+    told = {name: model for name, model in found.items() if name != model and not name.startswith(f"{model} (")}
+    said_otherwise = ("", PERSON)
+    return {
+        name: model
+        for name, model in told.items()
+        if model not in said_otherwise and not model.startswith("recorded/")  # `about` says whose replies these are
+    }
 
 
 def how_asked(run: StoredRun) -> str:

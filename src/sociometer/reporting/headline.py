@@ -35,7 +35,8 @@ def title_of(content: ReportContent) -> str:
     if len(who) <= NAMED:
         title = f"{listed(who)} on {on}"
         return f"P{title[1:]}" if title.startswith("people (") else title
-    noun = "subject" if any(name.startswith(NO_MODELS) for _, name in names) else "model"
+    models = [content.models.get(subject, name) for subject, name in names]
+    noun = "subject" if any(model.startswith(NO_MODELS) for model in models) else "model"
     return f"{spelled(len(who), noun).capitalize()} on {on}"
 
 

@@ -30,11 +30,8 @@ def require_computable(runs: Sequence[StoredRun]) -> None:
             )
 
 
-def run_labels(runs: Sequence[StoredRun], *, by_name: bool = False) -> dict[str, str]:
-    """The label of each run: its subject, with what differs if it took a task twice.
-
-    With `by_name` it is the name of the run, if it has one and its subject took a single test.
-    """
+def run_labels(runs: Sequence[StoredRun]) -> dict[str, str]:
+    """The label of each run: its subject, with what differs if it took a task twice."""
     remarks: dict[str, str] = {}
     for same in grouped(((run.instrument, who(run)), run) for run in runs).values():
         often = Counter(task for run in same for task in run.tasks)
@@ -45,11 +42,7 @@ def run_labels(runs: Sequence[StoredRun], *, by_name: bool = False) -> dict[str,
         remarks |= {
             run: named[run] if len(what) > LONGEST_REMARK or counts[what] > 1 else what for run, what in told.items()
         }
-    labels = {run.id: who(run) + (f" ({remarks[run.id]})" if remarks.get(run.id) else "") for run in runs}
-    tests = grouped((who(run), run.instrument) for run in runs if by_name and not run.people)
-    alone = [run for run in runs if run.record.name and len({*tests.get(who(run), ())}) == 1]
-    labels |= {run.id: run.record.name for run in alone if not run.manifest.config.label}
-    return labels
+    return {run.id: who(run) + (f" ({remarks[run.id]})" if remarks.get(run.id) else "") for run in runs}
 
 
 def who(run: StoredRun) -> str:
@@ -128,10 +121,12 @@ def why_not_comparable(
 
 
 def differing_settings(one: AnyRun, two: AnyRun) -> tuple[str, ...]:
-    """The settings in which two runs that can be compared differ, as text."""
-    differences = [
-        each for each in differs(one.form, two.form, "table") if each.field.startswith(("setting ", "prompts"))
-    ]
+    """The settings in which two runs that can be compared differ, as text.
+
+    People are always asked in words of their own.
+    """
+    told_fields = ("setting ",) if one.people or two.people else ("setting ", "prompts")
+    differences = [each for each in differs(one.form, two.form, "table") if each.field.startswith(told_fields)]
     told = [f"{each.field.removeprefix('setting ')}: {each.first} and {each.second}" for each in differences]
     bases = [setting_words(run.settings.get("base", False)) for run in (one, two)]
     if bases[0] != bases[1]:

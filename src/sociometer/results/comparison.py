@@ -11,6 +11,7 @@ from sociometer.core.errors import UsageError, hint
 from sociometer.core.measure import Interval
 from sociometer.core.task import AnyRun
 from sociometer.core.words import counted, grouped
+from sociometer.results.blocks import blocks
 from sociometer.results.candidates import MANY_UNREADABLE, differing_settings, norm_scores, on_items, why_not_comparable
 from sociometer.results.ceiling import end_of
 from sociometer.results.verdicts import ComparedMeasure, Comparison, Terms, UncorrectedDifference, decide
@@ -49,7 +50,7 @@ def compare(candidates: Sequence[AnyRun], terms: Terms | None = None) -> tuple[C
     """Every candidate against the first one of the same instrument and task, in the given order."""
     found: list[Comparison] = []
     asked = terms or Terms()
-    together = [members for members in _by_task(candidates) if len(members) > 1]
+    together = [members for members in _groups(candidates) if len(members) > 1]
     cards = [card for first, *_ in together for card in (*_means(first), *first.card.measures_of(first.task))]
     margins = asked.margins(cards) if together else {}
     for members in together:
@@ -76,6 +77,14 @@ def not_compared(candidates: Sequence[AnyRun]) -> tuple[Comparison, ...]:
         lacking = {one.subject: one for one in others if one.card.name == first.card.name or one.name not in having}
         found += [_between(first, run, refused=f"{label} has no run of this task") for label, run in lacking.items()]
     return tuple(found)
+
+
+def _groups(candidates: Sequence[AnyRun]) -> list[list[AnyRun]]:
+    """The candidates that are compared; of a task without any, all of them, so that the reason is told."""
+    found = [list(members) for members in blocks(candidates).together]
+    compared = {(members[0].card.name, members[0].task) for members in found}
+    others = [members for members in _by_task(candidates) if (members[0].card.name, members[0].task) not in compared]
+    return [*found, *others]
 
 
 def _by_task(candidates: Sequence[AnyRun]) -> list[list[AnyRun]]:

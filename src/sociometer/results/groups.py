@@ -136,9 +136,9 @@ class PeopleRun(StoredRun):
         said = f"people ({name}, n = {len(members)}{''.join(more)})"
         if self._talks:
             said = f"{first.subject} with {said}"
-        config = structs.replace(first.manifest.config, revision="", name=name, label=said)
+        config = structs.replace(first.manifest.config, revision="", name=name)
         manifest = structs.replace(
-            first.manifest, config=config, episodes=sum(one.manifest.episodes for one in members)
+            first.manifest, config=config, subject=said, episodes=sum(one.manifest.episodes for one in members)
         )
         record = structs.replace(
             first, id=name, name=name, subject=said, manifest=manifest, status=RunStatus.FINISHED, totals=None

@@ -109,7 +109,7 @@ def task_reliability(candidates: Sequence[AnyRun], measure: str = "") -> TaskRel
     if len(shared.items) >= 2:
         alpha = reliability.cronbach_alpha(table, shared.clusters, families=None if first.people else families)
         if not first.people and alpha.interval is not None and alpha.interval.too_few:
-            run = hint("run", first.card.name, "--model", "MODEL", "--label", "FAMILY-NAME")
+            run = hint("run", first.card.name, "--model", "MODEL", "--name", "FAMILY-NAME")
             notes.append(f"a family is the letters at the start of a subject's name; to give another name: {run}")
         if 1 < (parts := len(set(shared.clusters))) < len(shared.items):
             told = plural(first.card.cluster_of(first.task))

@@ -7,10 +7,12 @@ from typing import Any
 from msgspec import structs
 
 from sociometer.core.errors import NotFound, UsageError, hint
+from sociometer.core.form import differs, why_apart
 from sociometer.core.measure import Shown, Table
 from sociometer.core.reply_summary import AFTER_ASKING
 from sociometer.core.task import AnyRun
 from sociometer.core.words import counted, first_of, grouped, listed, lowered, sentence
+from sociometer.results.blocks import blocks
 from sociometer.results.candidates import contamination_note, require_computable, run_labels
 from sociometer.results.choice import ChosenRuns
 from sociometer.results.comparison import compare, not_compared
@@ -37,10 +39,10 @@ from sociometer.store.records import RunStatus
 from sociometer.store.stored_run import StoredRun
 
 
-def candidates(runs: Sequence[StoredRun], task: str = "", *, by_name: bool = False) -> list[AnyRun]:
-    """The part of every measured task of every run that can be compared; `by_name` labels runs by their names."""
+def candidates(runs: Sequence[StoredRun], task: str = "") -> list[AnyRun]:
+    """The part of every measured task of every run that can be compared."""
     require_computable(runs)
-    names = run_labels(runs, by_name=by_name)
+    names = run_labels(runs)
     found: list[AnyRun] = []
     for stored in runs:
         for name in (one for one in stored.tasks if task in ("", one) and stored.definition.card.measures_of(one)):
@@ -63,9 +65,9 @@ def compared_run(stored: StoredRun, made: AnyRun) -> AnyRun:
     return structs.replace(made, note="; ".join(filter(None, notes)), corrected=corrected)
 
 
-def ranked_tasks(runs: Sequence[StoredRun], task: str = "", *, by_name: bool = False) -> dict[str, list[AnyRun]]:
+def ranked_tasks(runs: Sequence[StoredRun], task: str = "") -> dict[str, list[AnyRun]]:
     """The candidates of each task with a measure that is a mean over items, which ranks and reliability need."""
-    found = grouped((candidate.task, candidate) for candidate in candidates(runs, task, by_name=by_name))
+    found = grouped((candidate.task, candidate) for candidate in candidates(runs, task))
     return {name: of for name, of in found.items() if any(card.value for card in of[0].card.measures_of(name))}
 
 
@@ -76,8 +78,8 @@ def tests_with(chosen: ChosenRuns, task: str) -> dict[str, list[StoredRun]]:
 
 
 def beside_people(runs: Sequence[StoredRun]) -> bool:
-    """Whether each of several runs is compared with the people of the only study among them, and none is ranked."""
-    return len(runs) > 2 and sum(run.people > 0 for run in runs) == 1
+    """Whether each of several subjects is compared with the people of the only study among them, and none ranked."""
+    return len({run.subject for run in runs}) > 2 and sum(run.people > 0 for run in runs) == 1
 
 
 class Comparisons(Shown, frozen=True):
@@ -87,6 +89,7 @@ class Comparisons(Shown, frozen=True):
     lacking: tuple[Comparison, ...] = ()  # One for each task that a run lacks, with the reason.
     chosen: ChosenRuns = ChosenRuns(())  # The runs, and which other runs `all` leaves out and why.
     task: str = ""  # The only task that is compared; empty for all.
+    alone: tuple[str, ...] = ()  # The results that nothing is compared with, a sentence each.
 
     def ranking(self, measure: str = "") -> "Rankings":
         """Where the subjects stand, task by task: by the primary measure, or by this one."""
@@ -135,8 +138,20 @@ def compare_runs(runs: Sequence[StoredRun], task: str = "", terms: Terms | None 
         only = "".join(f", not only {run.reference}" for run in runs)
         lists = f"'{hint('runs')}' lists the stored runs."
         raise UsageError(f"compare needs two different runs{only}: {hint('compare RUN RUN')}. {lists}")
-    known = candidates(runs, task, by_name=True)
-    return Comparisons(compare(known, terms), not_compared(known), ChosenRuns(tuple(runs)), task)
+    known = candidates(runs, task)
+    return Comparisons(compare(known, terms), not_compared(known), ChosenRuns(tuple(runs)), task, _alone(known))
+
+
+def _alone(candidates: Sequence[AnyRun]) -> tuple[str, ...]:
+    """Which results are compared with no other of their task, and why, a sentence each."""
+    groups = blocks(candidates)
+    first_of_task = {(members[0].card.name, members[0].task): members[0] for members in reversed(groups.together)}
+    sentences = []
+    for one in groups.alone:
+        other = first_of_task.get((one.card.name, one.task))
+        if other is not None:
+            sentences.append(f"Not compared: {one.card.name}/{one.task} of {_why_alone(one, other)}.")
+    return tuple(sentences)
 
 
 _BOARDS_IN_FULL = 3
@@ -203,18 +218,32 @@ def rank_runs(
     unranked: list[str] = []
     tests = tests_with(chosen, task)
     for test, runs in tests.items():
-        known = ranked_tasks(runs, task, by_name=len(tests) == 1)
+        known = ranked_tasks(runs, task)
         for name in track(list(known), f"ranking {test}"):
-            try:
-                board = leaderboard(known[name], measure)
-            except UsageError as error:
-                if len(tests) == 1:
-                    raise
-                unranked.append(f"{test}/{name} has no ranking: {error}")
-            else:
-                left_out = (*board.left_out, *chosen.not_chosen(test, name))
+            groups = blocks(known[name])
+            for members in groups.together or _not_ranked(known[name], list(tests)):
+                try:
+                    board = leaderboard(members, measure)
+                except UsageError as error:
+                    if len(tests) == 1 and len(groups.together) < 2:
+                        raise
+                    unranked.append(f"{test}/{name} has no ranking: {error}")
+                    continue
+                others = [_why_alone(one, members[0]) for one in groups.alone if groups.together]
+                left_out = (*board.left_out, *others, *chosen.not_chosen(test, name))
                 boards.append(structs.replace(board, left_out=left_out))
     return Rankings(tuple(boards), tuple(unranked))
+
+
+def _not_ranked(candidates: Sequence[AnyRun], tests: Sequence[str]) -> tuple[tuple[AnyRun, ...], ...]:
+    """The results of a task of which no two can be ranked; none where other tests have a ranking."""
+    return () if len(tests) > 1 and len(candidates) < 2 else (tuple(candidates),)
+
+
+def _why_alone(one: AnyRun, other: AnyRun) -> str:
+    """Why a result is not ranked with those that were asked the same as the other."""
+    reason = why_apart(differs(other.form, one.form, "pair"), one.card.name) or "nothing else was asked the same"
+    return f"{one.subject}: {reason}"
 
 
 class Gate(Shown, frozen=True):
@@ -231,7 +260,7 @@ class Gate(Shown, frozen=True):
         part = f" It rests on part of the items: {'; '.join(self.stopped)}." if self.stopped else ""
         passed = f"Gate passed: {self.condition} on {tasks}.{part}" if self.holds else ""
         failures = (f"Gate failed: {failure}" for failure in self.failures)
-        return "\n".join(filter(None, (*failures, passed, self.could_see)))
+        return "\n".join(filter(None, (*failures, passed, self.could_see, *self.compared.alone)))
 
     def __repr__(self) -> str:
         return str(self).partition("\n")[0]

@@ -155,7 +155,7 @@ class DecidedRule:
         margin = self._margin(task)
         within = f", equivalent within {margin_text(margin, self._measures[task].unit)}" if margin else ""
         return StoppingRecord(
-            f"{title} against {self._reference.record.called} until decided{within}",
+            f"{title} against {self._reference.subject} until decided{within}",
             self._measures[task].name,
             items,
             blocks(items),

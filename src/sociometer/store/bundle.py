@@ -156,7 +156,8 @@ def public_manifest(manifest: Manifest, card: Card) -> Manifest:
     }
     context = FieldContext(card.setting, {name: one.label for name, one in roles.items()})
     config, norms = manifest.config.only("published", context), public_norms(manifest)
-    return structs.replace(manifest, config=config, roles=roles, norms=norms)
+    # the key has a digest of the server's address, and the scope is a run of the same store
+    return structs.replace(manifest, config=config, roles=roles, norms=norms, key="", scope="")
 
 
 def public_norms(manifest: Manifest) -> dict[str, Any]:
@@ -173,11 +174,12 @@ def public_norms(manifest: Manifest) -> dict[str, Any]:
 def plan_text(manifest: Manifest) -> str:
     """What was decided before the first request, as JSON: items, models, prompts, settings, seeds and limits.
 
-    It follows from the public manifest, without the name of the run and the machine, so that everyone can compute it.
+    It follows from the public manifest, without the name of the subject and the machine: everyone can compute it.
     """
     config, machine = manifest.config.only("planned"), {"python_version": "", "platform": ""}
+    names = {"subject": "", "key": "", "scope": "", "served": ""}  # known when the run has begun
     roles = {role: structs.replace(one, later_code=()) for role, one in manifest.roles.items()}
-    written = _encode(structs.replace(manifest, config=config, roles=roles, later_caps=None, **machine))
+    written = _encode(structs.replace(manifest, config=config, roles=roles, later_caps=None, **machine, **names))
     # as whoever reads the file writes it: msgspec leaves out a default only if it is the same object
     return _encode(msgspec.json.decode(written, type=Manifest)).decode()
 

@@ -9,10 +9,11 @@ from typing import Any
 
 from msgspec import Struct, structs
 
-from sociometer.core.errors import UsageError
+from sociometer.core.errors import UsageError, hint
 from sociometer.core.sheets import whole_file
 from sociometer.store.database import Connection, Database, StoreTable, marks, pages, patiently, transaction
 from sociometer.store.erasing import Withdrawing, finish_withdrawals
+from sociometer.store.names import NameEntry
 from sociometer.store.place import StorePlace
 from sociometer.store.records import RunStatus
 from sociometer.store.sqlite import storage_errors
@@ -27,6 +28,7 @@ _RUN = StoreTable(
      "origin"),
     1,
 )  # fmt: skip
+_NAMES = StoreTable("names", ("name", "kind", "meaning"), 1)
 _NEW = EPISODE.on_conflict.partition(" WHERE ")[0] + " WHERE excluded.outcome IS NOT NULL AND episode.outcome IS NULL"
 _EPISODE = structs.replace(EPISODE, on_conflict=_NEW)
 _KEPT = tuple(structs.replace(one, on_conflict="DO NOTHING") for one in (SCORE, SUMMARY, ALLOWANCE))
@@ -141,6 +143,7 @@ class _Copy:
         """Copy all tables, in the order in which they refer to each other."""
         runs = self._reader.execute(f"SELECT {', '.join(_RUN.columns)} FROM run ORDER BY id").fetchall()  # noqa: S608
         self._refuse_strangers(runs)
+        names = self._new_names()
         self._open = {
             run for run, *_, origin in runs if run not in self._known or self._known[run][1] == self._marked(origin)
         }
@@ -152,6 +155,7 @@ class _Copy:
         playing = [
             (*row[:4], RunStatus.PLAYING.value, *row[5:7], None, row[8], None, self._marked(row[10])) for row in runs
         ]
+        self._write(lambda: self._target.insert(self._writer, _NAMES, names))
         self._write(lambda: self._target.insert(self._writer, _RUN, playing))
         self._table(ITEM)
         episodes = self._table(_EPISODE)
@@ -172,6 +176,35 @@ class _Copy:
                     f"both stores have a run {row[0]}, and they are different runs; nothing was copied. Copy into"
                     " another store."
                 )
+
+    def _new_names(self) -> list[tuple[str, str, str]]:
+        """The names that the target does not have; a UsageError if one would mean two things, or a model get two."""
+        query = "SELECT name, kind, meaning FROM names ORDER BY name"
+        there = [NameEntry(*row) for row in self._writer.execute(query).fetchall()]
+        by_name = {entry.name: entry for entry in there}
+        by_key = {(entry.kind, entry.key): entry for entry in there}
+        new: list[tuple[str, str, str]] = []
+        for row in self._reader.execute(query).fetchall():
+            entry = NameEntry(*row)
+            known = by_name.get(entry.name)
+            if known is not None and known != entry:
+                what = "two models" if known.kind == entry.kind else f"{entry.what} here and {known.what} there"
+                raise UsageError(
+                    f"'{entry.name}' would mean {what}; nothing was copied. Rename it first:"
+                    f" {self._rename(entry.name, 'NAME')}"
+                )
+            same = by_key.get((entry.kind, entry.key))
+            if same is not None and same.name != entry.name:
+                raise UsageError(
+                    f"one model is called '{entry.name}' here and '{same.name}' there; nothing was copied. Rename it"
+                    f" first: {self._rename(entry.name, same.name)}"
+                )
+            if known is None:
+                new.append((entry.name, entry.kind, entry.key))
+        return new
+
+    def _rename(self, name: str, to: str) -> str:
+        return hint("store rename", name, to, "--store", self._source)
 
     def _models(self) -> dict[int, int]:
         """The numbers of the source's models in the target."""

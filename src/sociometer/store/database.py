@@ -78,6 +78,8 @@ class Database(Protocol):
     @property
     def place(self) -> StorePlace: ...
 
+    upgraded: list[str]
+    """What an upgrade of a store of version 0.3 changed, in sentences."""
     remote: bool
     """Whether each statement takes a trip over the network."""
 
@@ -156,8 +158,12 @@ def pages(connection: Connection, statement: str, key: Sequence[str], values: Se
         rows = connection.execute(following, (*values, *rows[-1][: len(key)])).fetchall()
 
 
-SCHEMA = 8
+SCHEMA = 9
 """The schema that this version reads and writes."""
+LAST_SCHEMA = 8
+"""That of version 0.3, which this version upgrades."""
+NEW_TABLES = ("names",)
+"""The tables that `LAST_SCHEMA` does not have."""
 _TABLES = Path(__file__).parent / "schema.sql"
 
 
@@ -165,11 +171,22 @@ GONE = ("searched", "provider_batch")
 """Tables of version 0.3 without a use: they are not read, and dropped when the store is opened for writing."""
 
 
+def statements() -> list[str]:
+    """The statements that create the tables of an empty store, in the SQL of SQLite."""
+    without_comments = re.sub(r"--[^\n]*", "", _TABLES.read_text(encoding="utf-8"))
+    return [statement for statement in without_comments.split(";") if statement.strip()]
+
+
 def create(execute: Callable[[str], object]) -> None:
     """Create the tables of an empty store inside a transaction; the statements are those of SQLite."""
-    without_comments = re.sub(r"--[^\n]*", "", _TABLES.read_text(encoding="utf-8"))
-    for statement in without_comments.split(";"):
-        if statement.strip():
+    for statement in statements():
+        execute(statement)
+
+
+def create_new_tables(execute: Callable[[str], object]) -> None:
+    """Create the tables that a store of version 0.3 lacks, inside a transaction."""
+    for statement in statements():
+        if any(re.search(rf"\b(?:TABLE|ON) {name} \(", statement) for name in NEW_TABLES):
             execute(statement)
 
 
@@ -180,7 +197,7 @@ def require_known(place: StorePlace, present: int) -> None:
             f"{place}: written by a newer Sociometer (schema {present}; this one supports {SCHEMA}); upgrade to"
             " read it."
         )
-    if present and present != SCHEMA:
+    if present and present not in (SCHEMA, LAST_SCHEMA):
         raise StoreError(
             f"{place}: written by a development version (schema {present}; this one supports {SCHEMA}), which cannot be"
             " read. Read it with that version, or start a new store with --store FILE."

@@ -24,6 +24,7 @@ from sociometer.core.words import first_line
 from sociometer.store import database
 from sociometer.store.place import StoreUrl
 from sociometer.store.runs import TABLES_OF_A_RUN
+from sociometer.store.upgrade import name_subjects
 
 if TYPE_CHECKING:
     import psycopg
@@ -63,7 +64,7 @@ _LOST_SECONDS, _LOOK_SECONDS = 2.0, 0.05
 _LOCKS = 20_777
 """The first number of our advisory locks."""
 _SCHEMA = "sociometer_schema"
-_TABLES = ("text", "model", "journal", "run", *TABLES_OF_A_RUN)
+_TABLES = ("text", "model", "journal", "run", "names", *TABLES_OF_A_RUN)
 _DEFINITIONS = Path(__file__).with_name("definitions.sql").read_text()
 
 
@@ -74,6 +75,7 @@ class PostgresDatabase:
 
     def __init__(self, place: StoreUrl) -> None:
         self.place = place
+        self.upgraded: list[str] = []
 
     def connect(self, *, writable: bool = True) -> "PostgresConnection":
         connection = PostgresConnection(self.place)
@@ -153,15 +155,21 @@ class PostgresDatabase:
             raise StoreError(f"{self.place}: a stored record is damaged or from another version ({error}).") from error
 
     def _create_tables(self, connection: "PostgresConnection") -> None:
-        while not _schema(connection) or _unused(connection):
+        while _schema(connection) != database.SCHEMA or _unused(connection):
             with suppress(database.LostConnection), database.transaction(self, connection):
                 connection.execute("SELECT pg_advisory_xact_lock(?::int, 0)", (_LOCKS,))
                 # Another process may have created the tables while this one waited for the lock. Only a command that
                 # locks a table, such as this one, makes the server look again.
                 connection.execute(f"CREATE TABLE IF NOT EXISTS {_SCHEMA} (number BIGINT NOT NULL)")
-                if not _schema(connection):
+                present = _schema(connection)
+                if not present:
                     database.create(connection.define)
                     _keep_no_samples(connection)
+                elif present == database.LAST_SCHEMA:
+                    database.create_new_tables(connection.define)
+                    _keep_no_samples(connection)
+                    self.upgraded += name_subjects(connection, self.place)
+                if present != database.SCHEMA:
                     connection.execute(f"INSERT INTO {_SCHEMA} VALUES (?)", (database.SCHEMA,))  # noqa: S608
                 for table in _unused(connection):
                     connection.execute(f"DROP TABLE IF EXISTS {table}")
@@ -290,7 +298,7 @@ def _require_ours(connection: PostgresConnection, place: StoreUrl) -> None:
     database.require_known(place, present := _schema(connection))
     if found and not present:
         raise StoreError(f"{place}: the database has tables of another program; create one for the store.")
-    ours = _our_definitions()
+    ours = _our_definitions(present or database.SCHEMA)
     if present and not found:  # another process made the tables after the first look
         found = _definitions(connection)
     if present and found != ours:
@@ -303,13 +311,15 @@ def _definitions(connection: PostgresConnection) -> frozenset[tuple[Any, ...]]:
 
 
 @cache
-def _our_definitions() -> frozenset[tuple[str, str, str, bool]]:
+def _our_definitions(schema: int) -> frozenset[tuple[str, str, str, bool]]:
     """The tables of a store with their columns, the types of these, and whether they belong to the primary key."""
     types = {"INTEGER": "bigint", "BLOB": "bytea", "REAL": "double precision", "TEXT": "text"}
     found = {(_SCHEMA, "number", "bigint", False)}
     with closing(sqlite3.connect(":memory:")) as plain:
         database.create(plain.execute)
-        for (table,) in plain.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall():
+        absent = database.NEW_TABLES if schema == database.LAST_SCHEMA else ()
+        tables = [name for (name,) in plain.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()]
+        for table in (name for name in tables if name not in absent):
             for _, name, kind, _, _, key in plain.execute(f"PRAGMA table_info ({table})"):
                 found.add((table, name, types[kind], key > 0))
     return frozenset(found)

@@ -14,6 +14,7 @@ from sociometer.core.conversation import SUBJECT, Identity, Message, Usage
 from sociometer.core.form import Form, WhoseItems, norm_digest, read_settings
 from sociometer.core.settings import Settings, without_folders
 from sociometer.core.stopping import Until
+from sociometer.core.task import TASK
 
 
 class RunStatus(StrEnum):
@@ -94,6 +95,14 @@ class Manifest(Struct, frozen=True, omit_defaults=True):
     """The number of items of each task that is played in the seeded random order: those played are a sample of all."""
     removed: tuple[str, ...] = ()
     """Options of a run of an earlier version that this version does not have; they are found when it is read."""
+    subject: str = ""
+    """The name of the subject."""
+    key: str = ""
+    """The key of the subject in the table of names."""
+    scope: str = ""
+    """The run whose replies this one uses as its own; empty means itself."""
+    served: str = ""
+    """What the server called the model of the subject in its first reply."""
     later_caps: Caps | None = None
     """The caps that a later `resume` gave, for the next one; they are not in its plan."""
 
@@ -177,6 +186,8 @@ class _Options(Struct):
     config: dict[str, Any]
 
 
+_LABEL = "label"
+"""What a subject was called besides its name; the name of a subject is in the column of its run."""
 _HARMLESS = {"answer": "reply", "batch": True, "cancel_batches": True}
 """Values of removed options on which no number depends, besides empty ones."""
 _decode_manifest = msgspec.json.Decoder(Manifest).decode
@@ -195,7 +206,7 @@ def read_manifest(body: bytes) -> Manifest:
 def _removed_options(config: dict[str, Any]) -> list[str]:
     """Options that this version does not have and numbers depend on, as they are typed."""
     known = set(RunConfig.__struct_fields__)
-    given = {name: value for name, value in config.items() if value and value != _HARMLESS.get(name)}
+    given = {name: value for name, value in config.items() if value and value != _HARMLESS.get(name) and name != _LABEL}
     removed = [_as_typed(name, value) for name, value in given.items() if name not in known]
     until = config.get("until") or {}
     unknown = until.keys() - set(Until.__struct_fields__)
@@ -292,6 +303,20 @@ class RunRecord(Struct, frozen=True):
     """None while it is played."""
     damage: str = ""
     """Why it cannot be read, if its status is `damaged`."""
+    is_copied: bool = False
+    """Whether it was made elsewhere and copied here, without trust."""
+
+    @property
+    def measures_a_subject(self) -> bool:
+        """Whether its numbers are those of a model: not of a person, nobody, stored runs or a damaged row."""
+        if self.damage or not self.subject or self.manifest.given_items:
+            return False
+        return not self.manifest.config.of_people
+
+    @property
+    def is_check(self) -> bool:
+        """Whether it only checks what the subject knows by heart."""
+        return set(self.manifest.config.tasks) == {TASK}
 
     @property
     def tested(self) -> str:
@@ -300,13 +325,8 @@ class RunRecord(Struct, frozen=True):
 
     @property
     def reference(self) -> str:
-        """What a user types for the run: its name, or its id if it has none."""
-        return self.name or self.id
-
-    @property
-    def called(self) -> str:
-        """What a comparison calls the run: its name, unless it has none or its subject has a label."""
-        return self.subject if self.manifest.config.label else self.name or self.subject
+        """What a user types for the run: its id; the name of a person's run."""
+        return self.name if self.name and self.name != self.subject else self.id
 
     def resume_command(self, why: str) -> str:
         """What to type to continue the run after it ended for this reason: with a higher cap, if it reached one."""

@@ -4,34 +4,25 @@ import re
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from datetime import UTC, datetime
-from difflib import get_close_matches
 from typing import Any
 
 import msgspec
 from msgspec import Struct, structs
 
-from sociometer.core.config import RunConfig, model_label
-from sociometer.core.errors import StoreError, UsageError, hint, unknown
-from sociometer.core.hints import in_python
+from sociometer.core.config import RunConfig
+from sociometer.core.errors import StoreError, UsageError
 from sociometer.core.measure import Summary
 from sociometer.core.stopping import StoppingRecord
 from sociometer.core.task import Item, order_of_play
-from sociometer.core.words import first_of, grouped
+from sociometer.core.words import grouped
 from sociometer.store.book import new_letters
 from sociometer.store.database import Connection, marks
 from sociometer.store.journal import spent_by
+from sociometer.store.names import NameEntry, claim
 from sociometer.store.records import Manifest, RunRecord, RunStatus, Totals, read_manifest
-from sociometer.store.studies import study_books, unfinished_withdrawals
+from sociometer.store.studies import unfinished_withdrawals
 from sociometer.store.texts import StorePart, read_sealed, seal
 from sociometer.store.writer import ITEM, SUMMARY, Transaction
-
-
-class SeveralRuns(UsageError):
-    """A reference that several runs (the second argument) fit."""
-
-    def __str__(self) -> str:
-        return str(self.args[0])
 
 
 class RunSearch(Struct, frozen=True):
@@ -78,7 +69,7 @@ TABLES_OF_A_RUN = ("attempt", "allowance", "summary", "score", "episode", "item"
 COUNT = "SELECT count(outcome), count(*) - count(outcome) FROM episode WHERE run = ?"
 _MOST_NAMED = 8
 """The most runs that an error lists."""
-_COLUMNS = "id, instrument, subject, config_hash, name, created, manifest, status, finished, totals"
+_COLUMNS = "id, instrument, subject, config_hash, name, created, manifest, status, finished, totals, origin"
 _YEAR_9999 = 253_370_764_800.0
 _NO_MANIFEST = Manifest(RunConfig(instrument="", subject=""), "", {}, {}, "", {}, {}, "", "", "")
 _decode_totals = msgspec.json.Decoder(Totals).decode
@@ -102,12 +93,15 @@ class Runs(StorePart):
     ) -> RunRecord:
         """Create a run with a new id; with `only`, return the same run if another process has just created it.
 
-        `run` and `created` are the id and the time of a run that was made elsewhere.
+        The name of its subject is taken in the same transaction; a UsageError if it means something else. `run` and
+        `created` are the id and the time of a run that was made elsewhere.
         """
         run = run or f"{manifest.config.instrument}-{new_letters(5)}"
         created = time.time() if created is None else created
-        subject = manifest.config.subject_label
+        subject = manifest.subject or manifest.config.model_name
         config = manifest.config
+        entry = NameEntry(subject, "subject", manifest.key) if manifest.key else None
+        refused: list[NameEntry] = []
         place = (run, config.instrument, subject, config_hash, config.name, created)
         row = (*place, seal(_encode(manifest), *place), RunStatus.PLAYING, "")
 
@@ -116,6 +110,9 @@ class Runs(StorePart):
                 batch.lock_table("run")
                 if batch.execute(f"SELECT 1 FROM run {_SAME}", (config_hash,)).fetchone():  # noqa: S608
                     return
+            if entry is not None and not claim(batch, entry):
+                refused.append(entry)
+                return
             batch.execute(
                 "INSERT INTO run (id, instrument, subject, config_hash, name, created, manifest, status, origin)"
                 " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING",
@@ -124,32 +121,46 @@ class Runs(StorePart):
 
         self._writer.queue(insert)
         self._writer.flush()
+        if refused:
+            raise UsageError(f"the name '{subject}' was just given to something else; choose another --name.")
         made = RunRecord(run, config.instrument, subject, RunStatus.PLAYING, manifest, created, None, config.name)
         return made if not only else self.with_config(config_hash) or made
 
-    def rename(self, run: str, name: str) -> None:
-        """Give a run another name."""
-        self.update(structs.replace(self.get(run), name=name))
+    def of_subject(self, subject: str) -> list[RunRecord]:
+        """The runs of the subject with this name, oldest first."""
+        return [one for one in self._select("WHERE subject = ? ORDER BY created, id", (subject,)) if not one.damage]
+
+    def rename_subject(self, old: str, new: str) -> None:
+        """Give a subject another name, in all its runs and in the table of names."""
+        records = self.of_subject(old)
+
+        def rename(batch: Transaction) -> None:
+            batch.execute("UPDATE names SET name = ? WHERE name = ?", (new, old))
+            for record in records:
+                manifest = structs.replace(record.manifest, subject=new)
+                given = new if record.name == old else record.name
+                _write(batch, structs.replace(record, subject=new, name=given, manifest=manifest))
+
+        self._writer.queue(rename)
+        self._writer.flush()
 
     def update(self, record: RunRecord) -> None:
-        """Store the name and the manifest of a run anew."""
-
-        def update(batch: Transaction) -> None:
-            row = batch.execute("SELECT config_hash FROM run WHERE id = ?", (record.id,)).fetchone()
-            labels = record.id, record.instrument, record.subject, row[0], record.name, record.created
-            values = record.name, seal(_encode(record.manifest), *labels), record.id
-            batch.execute("UPDATE run SET name = ?, manifest = ? WHERE id = ?", values)
-
-        self._writer.queue(update)
+        """Store the manifest of a run anew."""
+        self._writer.queue(lambda batch: _write(batch, record))
         self._writer.flush()
 
     def delete(self, run: str) -> None:
         """Delete a run with its items and episodes; its replies stay in the journal."""
 
         def delete(batch: Transaction) -> None:
+            row = batch.execute("SELECT subject, instrument FROM run WHERE id = ?", (run,)).fetchone()
             for table in TABLES_OF_A_RUN:
                 batch.execute(f"DELETE FROM {table} WHERE run = ?", (run,))  # noqa: S608
             batch.execute("DELETE FROM run WHERE id = ?", (run,))
+            if row:
+                free = "DELETE FROM names WHERE name = ? AND kind = ? AND NOT EXISTS (SELECT 1 FROM run WHERE {} = ?)"
+                batch.execute(free.format("subject"), (row[0], "subject", row[0]))
+                batch.execute(free.format("instrument"), (row[1], "benchmark", row[1]))
 
         self._writer.queue(delete)
         self._writer.flush()
@@ -214,43 +225,21 @@ class Runs(StorePart):
         marked = self._rows("SELECT id FROM run WHERE status = ?", RunStatus.PLAYING)
         return tuple(run for (run,) in marked if self._database.is_played(run))
 
-    def get(self, reference: str, instruments: Sequence[str] = ()) -> RunRecord:
-        """The one run that a user means: its id, name, subject, or the start of its id; `last` is the newest run.
+    def newest(self) -> RunRecord | None:
+        """The newest run; those that were made here come before copied ones, whose times are somebody else's."""
+        return self._first(f"ORDER BY {_OWN_FIRST}, created DESC LIMIT 1", ())
 
-        A subject is its label or its model, with or without the address and the revision. Runs that were made here come
-        before copied ones, whose names and times are somebody else's. If several fit, those of `instruments` count.
-        """
-        if reference == "last":
-            newest = self._first(f"ORDER BY {_OWN_FIRST}, created DESC LIMIT 1", ())
-            if newest is None:
-                raise UsageError(f"the store has no runs yet; start one: {hint('run INSTRUMENT --model MODEL')}")
-            return newest
-        query = f"WHERE id = ? OR (name = ? AND name <> '') ORDER BY {_OWN_FIRST}, created DESC LIMIT 1"
-        exact = self._first(query, (reference, reference))
-        if exact is not None:
-            return exact
-        found = self._fitting(reference) if reference else []
-        fitting = [one for one in found if one.instrument in instruments] or found
-        if len(fitting) == 1:
-            return _whole(fitting[0])
-        if fitting:
-            told = first_of([*_told_apart(fitting)], _MOST_NAMED)
-            such = f", such as {hint('show', fitting[-1].reference)}" if in_python() else ""
-            raise SeveralRuns(f"several runs fit '{reference}': {told}; give one of them{such}.", fitting)
-        people = {run for book in study_books(self._database.place) for run in book.runs()}
-        runs = (run for run in self.all() if run.id not in people)  # a message names no other person
-        known = {word for run in runs for word in (run.id, run.name, run.subject) if word}
-        named = known if len(known) <= _MOST_NAMED else get_close_matches(reference, known, n=1)
-        other = f"If it is in another store, give {'store=' if in_python() else '--store'}."
-        raise unknown("run", reference, named, f"{other} To see all: {hint('runs')}")
+    def get(self, run: str) -> RunRecord:
+        """The run with this id."""
+        found = self._first("WHERE id = ?", (run,))
+        if found is None:
+            raise UsageError(f"there is no run '{run}' in this store.")
+        return found
 
-    def _fitting(self, reference: str) -> list[RunRecord]:
-        """The runs of a subject, else of a model at any revision, without steps of commands if possible; else by id."""
-        model, like = model_label(reference), "LIKE lower(?) ESCAPE '\\' ORDER BY created"
-        found = list(self._select("WHERE subject IN (?, ?) ORDER BY created", (reference, model)))
-        found = found or list(self._select(f"WHERE lower(subject) {like}", (f"{_literally(model)}#%",)))
-        whole = [one for one in found if not (one.manifest.config.step_of or one.manifest.given_items)]
-        return whole or found or list(self._select(f"WHERE lower(id) {like}", (f"{_literally(reference)}%",)))
+    def beginning_with(self, word: str) -> list[RunRecord]:
+        """The runs whose id begins with a word."""
+        like = "LIKE lower(?) ESCAPE '\\' ORDER BY created"
+        return list(self._select(f"WHERE lower(id) {like}", (f"{_literally(word)}%",))) if word else []
 
     def add_item(self, run: str, task: str, position: int, item: Item) -> None:
         """Store an item as it was played."""
@@ -299,16 +288,12 @@ class Runs(StorePart):
                     yield RunRecord(str(row[0]), "", "", RunStatus.DAMAGED, _NO_MANIFEST, 0.0, None, damage=str(error))
 
 
-def _told_apart(records: Sequence[RunRecord]) -> Iterator[str]:
-    """The runs, each with its items, the settings that others of its instrument do not have, and its date."""
-    for one in records:
-        config, items = one.manifest.config, f"{one.manifest.whose_items} items"
-        others = [other.manifest.config.settings for other in records if other.instrument == one.instrument]
-        given = {name: value for name, value in {**config.settings, "limit": config.limit}.items() if value is not None}
-        own = [f"{name} {value}" for name, value in given.items() if any(each.get(name) != value for each in others)]
-        own += [f"a step of '{config.step_of}'"] if config.step_of else []
-        made = datetime.fromtimestamp(one.created, UTC).strftime("%Y-%m-%d %H:%M")
-        yield f"{one.reference} ({', '.join((f'{one.subject} on {one.instrument}', items, *own, made))})"
+def _write(batch: Transaction, record: RunRecord) -> None:
+    """Write the row of a run anew, under the same id."""
+    row = batch.execute("SELECT config_hash FROM run WHERE id = ?", (record.id,)).fetchone()
+    labels = record.id, record.instrument, record.subject, row[0], record.name, record.created
+    values = record.subject, record.name, seal(_encode(record.manifest), *labels), record.id
+    batch.execute("UPDATE run SET subject = ?, name = ?, manifest = ? WHERE id = ?", values)
 
 
 def _whole(record: RunRecord) -> RunRecord:
@@ -318,10 +303,10 @@ def _whole(record: RunRecord) -> RunRecord:
 
 
 def _read_run(row: tuple[Any, ...]) -> RunRecord:
-    run, instrument, subject, config_hash, name, created, packed, status, finished, sealed = row
+    run, instrument, subject, config_hash, name, created, packed, status, finished, sealed, origin = row
     manifest = read_sealed(read_manifest, packed, run, instrument, subject, config_hash, name, created)
-    if manifest.removed and manifest.config.subject_label != subject:  # it names an option that is gone
-        manifest = structs.replace(manifest, config=structs.replace(manifest.config, label=subject))
+    if manifest.subject != subject:  # of version 0.3, which had no names of subjects
+        manifest = structs.replace(manifest, subject=subject)
     totals = read_sealed(_decode_totals, sealed, run, "totals", status, finished) if sealed is not None else None
     if status not in set(RunStatus):
         raise StoreError(f"the record of run {run} is damaged: its status is '{status}'.")
@@ -329,7 +314,9 @@ def _read_run(row: tuple[Any, ...]) -> RunRecord:
         raise StoreError(f"the record of run {run} is damaged: its time is impossible.")
     if manifest.card is None and not instrument.replace("-", "_").isidentifier():
         raise StoreError(f"the record of run {run} is damaged: its instrument is '{instrument}'.")
-    return RunRecord(run, instrument, subject, RunStatus(status), manifest, created, finished, name, totals)
+    return RunRecord(
+        run, instrument, subject, RunStatus(status), manifest, created, finished, name, totals, is_copied=bool(origin)
+    )
 
 
 def _totals(connection: Connection, run: str, why: str) -> Totals:

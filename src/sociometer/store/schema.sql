@@ -45,6 +45,14 @@ CREATE TABLE run (
 CREATE INDEX run_config ON run (config_hash);
 CREATE INDEX run_name ON run (name);
 
+-- What people type: the name of a subject (with its key) or of an imported benchmark. Studies are in their book.
+CREATE TABLE names (
+  name TEXT PRIMARY KEY,
+  kind TEXT NOT NULL,
+  meaning TEXT NOT NULL
+) WITHOUT ROWID;
+CREATE INDEX names_meaning ON names (meaning);
+
 CREATE TABLE item (
   run TEXT NOT NULL REFERENCES run (id) ON DELETE CASCADE,
   task TEXT NOT NULL,

@@ -15,9 +15,22 @@ from typing import Any
 import msgspec
 
 from sociometer.core.errors import Busy, StoreError, hint
-from sociometer.core.sheets import folder_for
-from sociometer.store.database import GONE, SCHEMA, Connection, StoreTable, create, marks, require_known, transaction
+from sociometer.core.sheets import folder_for, whole_file
+from sociometer.store.database import (
+    GONE,
+    LAST_SCHEMA,
+    NEW_TABLES,
+    SCHEMA,
+    Connection,
+    StoreTable,
+    create,
+    create_new_tables,
+    marks,
+    require_known,
+    transaction,
+)
 from sociometer.store.place import default_path
+from sociometer.store.upgrade import name_subjects
 
 BUSY_SECONDS = 120
 """Longer than another process needs to rewrite the file after somebody withdrew."""
@@ -32,6 +45,7 @@ class SqliteDatabase:
 
     def __init__(self, path: Path) -> None:
         self.place = path
+        self.upgraded: list[str] = []
 
     def connect(self, *, writable: bool = True) -> sqlite3.Connection:
         path = self.place
@@ -103,6 +117,15 @@ class SqliteDatabase:
     def errors(self) -> AbstractContextManager[None]:
         return storage_errors(self.place)
 
+    def _keep_a_copy(self, connection: sqlite3.Connection) -> None:
+        """Copy the store beside itself before it is upgraded."""
+        target = copy_of_last_version(self.place)
+        if target.exists():
+            return
+        with whole_file(target, private=True) as partial, closing(sqlite3.connect(partial)) as copy:
+            connection.backup(copy)
+        self.upgraded.insert(0, f"{self.place.name} was made by version 0.3 and is upgraded; a copy is {target.name}")
+
     def _require_ours(self, connection: sqlite3.Connection) -> None:
         """Raise a StoreError if another version, or another program, wrote the file."""
         # The tables first: another process may be creating ours.
@@ -110,20 +133,33 @@ class SqliteDatabase:
         require_known(self.place, present := _schema(connection))
         if found and not present:
             raise StoreError(f"{self.place}: this database belongs to another program; name another file with --store.")
-        ours = _our_definitions()
-        if present and found != ours and _definitions(connection) != ours:
+        ours = _our_definitions(present or SCHEMA)
+        if present and found != ours and _definitions(connection) not in (ours, _our_definitions(SCHEMA)):
             raise StoreError(f"{self.place}: the tables are not those of a store; name another file with --store.")
 
     def _create_tables(self, connection: sqlite3.Connection) -> None:
         if _schema(connection) == SCHEMA and not _unused(connection):
             return
+        before = _schema(connection)
+        if before == LAST_SCHEMA:
+            self._keep_a_copy(connection)
         with transaction(self, connection):
             # Another process may have created the tables while this one waited for the lock.
-            if not _schema(connection):
+            present = _schema(connection)
+            if not present:
                 create(connection.execute)
+                connection.execute(f"PRAGMA user_version = {SCHEMA}")
+            elif present == LAST_SCHEMA:
+                create_new_tables(connection.execute)
+                self.upgraded += name_subjects(connection, self.place)
                 connection.execute(f"PRAGMA user_version = {SCHEMA}")
             for table in _unused(connection):
                 connection.execute(f"DROP TABLE {table}")
+
+
+def copy_of_last_version(path: Path) -> Path:
+    """Where a store is kept as the last version left it."""
+    return path.with_name(f"{path.name}.version-0.3")
 
 
 _LARGEST_ROW = (1 << 27) + 1024
@@ -144,11 +180,12 @@ def _unused(connection: sqlite3.Connection) -> list[str]:
 
 
 @cache
-def _our_definitions() -> _Definitions:
+def _our_definitions(schema: int = SCHEMA) -> _Definitions:
     """The definitions of our tables; a file with others, or with triggers, is not a store of ours."""
+    absent = NEW_TABLES if schema == LAST_SCHEMA else ()
     with closing(sqlite3.connect(":memory:")) as connection:
         create(connection.execute)
-        return frozenset(connection.execute(_DEFINITIONS))
+        return frozenset(row for row in connection.execute(_DEFINITIONS) if row[3] not in absent)
 
 
 def open_file(path: Path, *, writable: bool) -> sqlite3.Connection:

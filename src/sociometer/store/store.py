@@ -8,6 +8,7 @@ from sociometer.store.database import Connection, Database
 from sociometer.store.episodes import Episodes
 from sociometer.store.erasing import Erased, delete_study, finish_withdrawals, withdraw
 from sociometer.store.journal import Journal
+from sociometer.store.names import Names
 from sociometer.store.place import StorePlace, StoreUrl, parse_place
 from sociometer.store.records import RunRecord, Totals
 from sociometer.store.runs import Runs
@@ -36,6 +37,7 @@ class Store:
         self._shared = shared = Connections(self.database, self.writer)
         self.journal = Journal(shared)
         self.runs = Runs(shared)
+        self.names = Names(shared)
         self.episodes = Episodes(shared, self.journal)
         self.search = Search(shared, self.episodes)
 

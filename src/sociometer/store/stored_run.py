@@ -1,5 +1,6 @@
 """A run in the store: its facts, its episodes, and its scores, which can be recomputed."""
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 from functools import cached_property
@@ -70,6 +71,11 @@ class StoredRun:
     def reference(self) -> str:
         """What a user types for the run: its name, or its id if it has none."""
         return self.record.reference
+
+    @property
+    def opened_in(self) -> Store:
+        """The store that it was read from."""
+        return self._store
 
     @property
     def store_path(self) -> StorePlace:
@@ -182,7 +188,7 @@ class StoredRun:
             f"{name}: {role.own_name}"
             for name, role in self.manifest.roles.items()
             if role.identity.stand_in
-            and not (name == SUBJECT and role.identity.wire == "baseline" and role.label.startswith(role.own_name))
+            and not (name == SUBJECT and role.identity.wire == "baseline" and self.subject.startswith(role.own_name))
         )
 
     def form(self, task: str) -> Form:
@@ -193,6 +199,11 @@ class StoredRun:
     def people(self) -> int:
         """How many people are the subject together; 0 for a run of one subject."""
         return 0
+
+    @property
+    def parts(self) -> tuple["StoredRun", ...]:
+        """The parts that it consists of, oldest first: itself."""
+        return (self,)
 
     @property
     def members(self) -> tuple[str, ...]:
@@ -214,7 +225,7 @@ class StoredRun:
 
     def name_of(self, run: str) -> str:
         """What another run in the same store is called; its id if it is not there."""
-        return next((one.called for one in self._store.runs.found(RunSearch(ids=(run,)))), run)
+        return next((one.subject for one in self._store.runs.found(RunSearch(ids=(run,)))), run)
 
     def part(self, task: str) -> tuple[int, int] | None:
         """How many items of a task its numbers come from, and of how many; None if they come from all.
@@ -238,6 +249,17 @@ class StoredRun:
         """The items of a task with an outcome that its numbers come from."""
         done, part = {item for item, _ in self.finished(task)}, self.part(task)
         return done & {item for item, _ in self.in_order(task)[: part[0]]} if part else done
+
+    def outcomes_by_item(self, task: str) -> dict[str, int]:
+        """The items of a task that its numbers come from, also failed ones, each with the number of its outcomes."""
+        outcomes = Counter(item for item, _ in self.finished(task))
+        part = self.part(task)
+        begun = self.in_order(task)[: part[0]] if part else self.in_order(task)
+        return {item: outcomes[item] for item, _ in begun}
+
+    def planned(self, task: str) -> int:
+        """How many items of a task the run was to play, as far as that is known."""
+        return self.manifest.shuffled.get(task, len(self.repeats(task)))
 
     def counted(self, task: str) -> str:
         """The items that the numbers of a task come from, in words; empty if these are all."""
@@ -371,7 +393,8 @@ class StoredRun:
     def stored_vectors(self, drawn: DrawnRequest) -> Vectors:
         """The vectors that the journal has for a request of this run."""
         find = self._store.journal.lookup
-        if (found := find(drawn.key(""), self.id) or find(drawn.key(self.id), self.id)) is None:
+        own = self.manifest.scope or self.id
+        if (found := find(drawn.key(""), self.id) or find(drawn.key(own), self.id)) is None:
             raise StoreError(f"vectors of run {self.reference} are missing from the journal.")
         return msgspec.msgpack.decode(found, type=Vectors)
 

@@ -13,6 +13,7 @@ from sociometer.core.errors import SociometerError, hint
 from sociometer.core.measure import Summary
 from sociometer.core.task import Failure
 from sociometer.store.database import pages
+from sociometer.store.names import NameEntry
 from sociometer.store.records import RunStatus
 from sociometer.store.store import Store
 from sociometer.store.stored_run import StoredRun, score_safely
@@ -33,7 +34,10 @@ class Damage(Struct, frozen=True):
 def verify_file(store: Store) -> Iterator[Damage]:
     """Problems of the file as a whole: its structure, runs, texts and journal."""
     known: set[bytes] = set()
-    for part in (_structure(store), _runs(store), _texts(store, known), _journal(store, known), _studies(store)):
+    parts = (
+        _structure(store), _runs(store), _names(store), _texts(store, known), _journal(store, known), _studies(store),
+    )  # fmt: skip
+    for part in parts:
         yield from _whatever_happens("file", part)
 
 
@@ -78,6 +82,16 @@ def _runs(store: Store) -> Iterator[Damage]:
     query = "SELECT DISTINCT run FROM episode WHERE run NOT IN (SELECT id FROM run) ORDER BY run"
     for (run,) in store.reader.execute(query).fetchall():
         yield Damage(str(run), "there are episodes of this run, but the run itself is missing", _FROM_BACKUP)
+
+
+def _names(store: Store) -> Iterator[Damage]:
+    """The runs whose subject does not have its name in the table of names."""
+    entries = {entry.name: entry for entry in store.names.every()}
+    for record in store.runs.all():
+        key = record.manifest.key
+        if key and entries.get(record.subject) != NameEntry(record.subject, "subject", key):
+            what = f"the name '{record.subject}' of its subject is missing, or that of something else"
+            yield Damage(record.id, what, _FROM_BACKUP)
 
 
 def _texts(store: Store, known: set[bytes]) -> Iterator[Damage]:

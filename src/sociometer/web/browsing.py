@@ -42,6 +42,8 @@ from sociometer.statistics.formatting import common_decimals, estimate, number
 from sociometer.store.episodes import ScoredEpisode
 from sociometer.store.place import StorePlace
 from sociometer.store.records import RunRecord, RunStatus
+from sociometer.store.resolver import Resolver
+from sociometer.store.result import JOINT
 from sociometer.store.runs import RunSearch
 from sociometer.store.store import Store
 from sociometer.store.stored_run import StoredRun, first_score, state_of, status_of, why_ended
@@ -82,8 +84,12 @@ class ViewedStore:
         """The store, for reading."""
         return Store(self.path)
 
+    def record(self, store: Store, run: str) -> RunRecord:
+        """The run with this id, or the only one of this name."""
+        return Resolver(store, self.load).record(run)
+
     def run(self, store: Store, run: str) -> StoredRun:
-        record = store.runs.get(run)
+        record = self.record(store, run)
         return StoredRun(store, record, self.instrument_of(record))
 
     def instrument_of(self, record: RunRecord) -> Instrument:
@@ -163,7 +169,7 @@ def run_row(
     so_far = partial(_so_far, viewed, record.id, (done, failed)) if status is not record.status else None
     return RunRow(
         id=record.id, name=record.name, instrument=record.instrument, subject=record.tested,
-        model="" if spec in (record.subject, "") else spec,
+        model="" if record.subject == spec or record.subject.startswith(f"{spec} (") else spec,
         status="imported" if record.manifest.imported else str(status),
         state=state_of(store, record) if status is RunStatus.FINISHED or record.manifest.imported else str(status),
         why=why_ended(store, record), created=record.created, done=done, failed=failed,
@@ -281,7 +287,7 @@ def drawable(figure: Figure | None) -> bool:
 def figures_of(viewed: ViewedStore, run: str) -> tuple[tuple[Figure, ...], State]:
     """The figures of a run as it is now."""
     with viewed.opened() as store:
-        record = store.runs.get(run)
+        record = viewed.record(store, run)
         state = (record.finished, *store.episodes.counts(record.id))
     return _figures(viewed, record.id, state), state
 
@@ -336,7 +342,7 @@ class RunHead(Struct, frozen=True):
     stand_ins: tuple[str, ...]
     failures: dict[str, int]
     against: dict[str, str]
-    """The run that a stopping rule compared it with, if any, and that run's subject."""
+    """The run that a stopping rule compared it with, if any, of several the newest, and that run's subject."""
     study: str = ""
     """The study that the subject is a person of."""
     minutes: float = 0.0
@@ -370,7 +376,7 @@ def read_head(viewed: ViewedStore, run: str) -> RunHead:
         given = ((name, value) for name, value in stored.settings.items() if name not in usual)
         settings = {name: value for name, value in given if value not in (None, "", (), False)}
         until = stored.manifest.config.until
-        against = {until.against: stored.name_of(until.against)} if until and until.against else {}
+        against = {run: stored.name_of(run) for run in until.against.split(JOINT)[-1:] if run} if until else {}
         study, _, who = row.name.rpartition(".") if stored.manifest.config.subject == PERSON else ("", "", "")
         known = takings(store, study).get(study) if study else None
         timings = known.timings.get(who, ()) if known else ()
@@ -559,6 +565,8 @@ def read_play(viewed: ViewedStore, run: str, task: str, item: str, repeat: int) 
     with viewed.opened() as store:
         if people := study_run(store, run, viewed.load):
             return f"{people.people} people: the page of each of them has their answer."
+        result = find_run(store, viewed.load, run)
+        run = next((part.id for part in result.parts if item in part.outcomes_by_item(task)), result.members[-1])
     try:
         return read_item(viewed, run, task, item, repeat)
     except UsageError as error:
@@ -608,11 +616,11 @@ def read_sides(viewed: ViewedStore, given: Sequence[str], task: str) -> Sides:
             raise UsageError(f"these runs have no task in common: {'; '.join(tasks)}.")
         if task and task not in shared:
             raise unknown("task of these runs", task, shared)
-        card, named = first.definition.card, run_labels(runs, by_name=True)
+        card, named = first.definition.card, run_labels(runs)
         return Sides(
             tuple(run.id for run in runs),
             tuple(named[run.id] for run in runs),
-            tuple(_word_for(viewed, store, run) for run in runs),
+            tuple(word_for(viewed, store, run) for run in runs),
             task or shared[0],
             tuple((known, card.task_title(known)) for known in shared),
             card.primary_of(task or shared[0]),
@@ -620,12 +628,12 @@ def read_sides(viewed: ViewedStore, given: Sequence[str], task: str) -> Sides:
         )
 
 
-def _word_for(viewed: ViewedStore, store: Store, run: StoredRun) -> str:
-    """The name of a run; without one its subject, if the store has no other run of it; else its id."""
+def word_for(viewed: ViewedStore, store: Store, run: StoredRun) -> str:
+    """What a user types for a result: its subject, if the store has no other result of it; else its id."""
     with suppress(UsageError):
-        if run.reference == run.id == find_run(store, viewed.load, run.subject).id:
+        if find_run(store, viewed.load, run.subject).id == run.id:
             return run.subject
-    return run.reference
+    return run.id
 
 
 def read_verdicts(viewed: ViewedStore, sides: Sides) -> list[tuple[str, tuple[str, ...], Table | None, Table | None]]:
@@ -635,7 +643,7 @@ def read_verdicts(viewed: ViewedStore, sides: Sides) -> list[tuple[str, tuple[st
         if len(runs) > 2 and not beside_people(runs):
             boards = rank_runs(ChosenRuns(runs), sides.task).boards
             return [(leaderboard_sentence(one), (), None, leaderboard_table(one)) for one in boards]
-        first, *others = candidates(runs, sides.task, by_name=True)
+        first, *others = candidates(runs, sides.task)
         return [
             (one.sentence, (*adjusted_for([one]), *one.notes), comparison_table(one), _scores(one, (first, other)))
             if one.measures
@@ -675,8 +683,8 @@ def read_pairs(viewed: ViewedStore, sides: Sides, order: str, words: str, at: in
                 key=lambda item: weight[order] * leads.get(item, 0.0) if order in weight else -abs(leads.get(item, 0.0))
             )
         shown = items[start : start + ITEMS]
-        played = next((run.id for run in runs if not run.people), "")
-        bodies = store.episodes.items(played, sides.task, shown)
+        played = next((run.members for run in runs if not run.people), ())
+        bodies = {item: body for run in played for item, body in store.episodes.items(run, sides.task, shown).items()}
     found = [*leads.values()]
     ahead = sum(lead > 0 for lead in found), sum(lead < 0 for lead in found), found.count(0)
     values = {item: [value_text(table.get(item), sides.measure) for table in tables] for item in shown}
@@ -687,7 +695,7 @@ def read_pairs(viewed: ViewedStore, sides: Sides, order: str, words: str, at: in
 def _values(run: StoredRun, store: Store, sides: Sides) -> dict[str, float | None]:
     """The mean over repeats, or over people, of each item that counts; None if none of them has a value."""
     found: dict[str, list[float]] = {}
-    if run.people:
+    if run.people or len(run.parts) > 1:
         scored = ((one.item.id, one.score) for one in run.episodes(sides.task))
     else:
         part = run.part(sides.task)

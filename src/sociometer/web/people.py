@@ -11,8 +11,10 @@ from sociometer.core.measure import Figure, Interval
 from sociometer.core.words import grouped, listed, plural
 from sociometer.engine.run_options import chosen_items
 from sociometer.reporting.people import scores_in_words
+from sociometer.results.candidates import run_labels
+from sociometer.results.choice import resolver_of
 from sociometer.results.comparison import compare
-from sociometer.results.groups import runs_of_people, study_run, takings
+from sociometer.results.groups import study_run, takings
 from sociometer.results.leaderboard import comparable, shared_intervals
 from sociometer.results.participants import AFTER, BEFORE, results_of, row_of
 from sociometer.results.runs import candidates
@@ -22,9 +24,8 @@ from sociometer.statistics.charts import DensityPoint, Mark, density_chart
 from sociometer.statistics.formatting import column_decimals, estimate, number
 from sociometer.statistics.people import histogram
 from sociometer.store.records import RunStatus
-from sociometer.store.runs import RunSearch
 from sociometer.store.stored_run import StoredRun
-from sociometer.web.browsing import ROWS, ViewedStore
+from sociometer.web.browsing import ROWS, ViewedStore, word_for
 from sociometer.web.rendering import Words
 
 
@@ -55,7 +56,7 @@ def read_people(viewed: ViewedStore, name: str, task: str, words: Words) -> dict
 
 
 def read_results(viewed: ViewedStore, name: str, task: str) -> dict[str, Any]:
-    """The people who count: their finding, scores and distribution, and each model with the verdict of `compare`."""
+    """The people who count: their finding, scores and distribution, and each result with the verdict of `compare`."""
     with viewed.opened() as store:
         people = study_run(store, name, viewed.load)
         if people is None or (card := people.definition.card.primary_of(task)) is None:
@@ -68,27 +69,26 @@ def read_results(viewed: ViewedStore, name: str, task: str) -> dict[str, Any]:
         mean = people.summary(task).measure(card.name)
         around = mean.interval or Interval(None, None)
         marks = [Mark(f"mean of {len(values)} people", mean.value or fmean(values), "", around.low, around.high)]
-        others = RunSearch(instrument=people.instrument, without=tuple(runs_of_people(store)), limit=ROWS)
         whole = structs.replace(whole, walk=[*whole.episodes()].__iter__)  # read once for all comparisons
-        tried, models, left_out = list[tuple[str, tuple[StoredRun, Comparison]]](), [], list[tuple[str, str]]()
-        for record in store.runs.found(others):
-            if record.subject and record.status is RunStatus.FINISHED and task in record.manifest.config.tasks:
-                run = viewed.run(store, record.id)
-                (found,) = compare([whole, *candidates([run], task, by_name=True)])
-                tried.append((record.subject, (run, found)))
-        for subject, its in grouped(tried).items():
-            # the run with the most shared items, of several the newest
-            run, found = max(its, key=lambda one: sum(row.paired.items for row in one[1].primary_rows[:1]))
+        every = resolver_of(store, viewed.load).every_result(people.instrument)
+        results = [one for one in every if one.status is RunStatus.FINISHED and task in one.tasks][-ROWS:]
+        labels = run_labels(results)
+        models: list[tuple[StoredRun, str, str, Comparison, str]] = []
+        left_out: list[tuple[str, str]] = []
+        for run in reversed(results):
+            label = labels[run.id]
+            (found,) = compare([whole, *candidates([run], task)])
             known, rows, score = run.summary(task).find(card.name), found.primary_rows, number(None, card.unit)
             unread = known is not None and 2 * known.unreadable > known.items
             if rows:
                 both = comparable((whole, *candidates([run], task)), card.name, what="compared")
                 around, value = shared_intervals(both)[1], rows[0].paired.second
                 score = estimate(value, card.unit, around)
-                marks += [] if unread else [Mark(subject, value, subject, around.low, around.high)]
-            models += [(run.record, found, score)] if rows or unread else []
-            apart = ((one.refused, other.reference) for other, one in its if not (unread and other is run))
-            left_out += [one for one in apart if one[0]]
+                marks += [] if unread else [Mark(label, value, label, around.low, around.high)]
+            if rows or unread:
+                models.append((run, label, word_for(viewed, store, run), found, score))
+            elif found.refused:
+                left_out.append((found.refused, label))
         columns = [*map(DensityPoint, edges, [*counts, counts[-1]])]
         chart = density_chart(columns, marks, title=card.title, unit=card.unit, steps=True)
         figure, scores = Figure("scores", card.title, "", chart), scores_in_words(whole, card, values)

@@ -48,13 +48,14 @@ def cli(tmp_path, capsys, openai_server):
     return call
 
 
-def examine(cli, *words):
+def examine(cli, *words, **options):
     instrument, *more = words
-    code, out, err = cli(instrument, "contamination", *more, "--json")
+    code, out, err = cli(instrument, "contamination", *more, "--json", **options)
     assert code == 0, err
     found = json.loads(out)
     table = {row[0]: row for row in found["tables"][0]["rows"]}
-    return found["data"]["found"]["vllm/m"], table, found
+    (memorised,) = found["data"]["found"].values()
+    return memorised, table, found
 
 
 @pytest.mark.parametrize("instrument, words", [("sesi", ()), ("seceu", ()), ("seceu-zh", ("--language", "zh"))])
@@ -133,19 +134,20 @@ def test_the_lengths_of_pairs_are_not_called_matched(cli, openai_server, public)
 
 def test_the_verdict_appears_next_to_the_scores_on_the_same_items_only(cli, openai_server, public, tmp_path):
     openai_server.say = Subject(public["sesi"])
+    same_weights = ("--model", f"vllm/m@{openai_server.url}#1", "--limit", "12", "--quiet")
     official, bundled = (
-        json.loads(cli("run", "sesi", "--limit", "12", *words, "--json")[1])[0]["run"]
+        json.loads(cli("run", "sesi", *same_weights, *words, "--json", model=False)[1])[0]["run"]
         for words in (("--official",), ())
     )
     assert "Contamination" not in cli("show", official, model=False)[1]
-    examine(cli, "sesi", "--official", "--limit", "12")
+    examine(cli, "sesi", *same_weights, "--official", model=False)
     assert "recalls public items better" in cli("show", official, model=False)[1]
     assert "recalls public items better" in json.loads(cli("show", official, "--json", model=False)[1])["contamination"]
     assert "Contamination" not in cli("show", bundled, model=False)[1], "these are other items"
     baseline = ("--official", "--limit", "12", "--model", "baseline/first", "--quiet", "--json")
     other = json.loads(cli("run", "sesi", *baseline, model=False)[1])[0]["run"]
     assert "recalls public items better" in cli("compare", official, other, model=False)[1]
-    assert "vllm/m was checked in run sesi-" in cli("show", official, model=False)[1]
+    assert "vllm/m#1 was checked in run sesi-" in cli("show", official, model=False)[1]
     page = tmp_path / "page.html"
     assert cli("report", official, "--to", str(page), model=False)[0] == 0
     assert "recalls public items better" in page.read_text(encoding="utf-8")

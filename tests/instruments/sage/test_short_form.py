@@ -84,7 +84,7 @@ def test_short_talks_are_never_compared_with_full_ones(play):
     for words in (["sage"], ["cold", "warm"]):
         _, out, _ = play("compare", *words)
         assert "cold (short form)" in out and "warm (short form)" in out, "the form that several subjects have"
-        assert "Left out: warm: nothing else was asked the same" in out
+        assert " warm: they differ in the setting 'form': short and full." in out
     _, out, _ = play("sage simulators", full, short)
     assert "vllm/person#1 (short form) is stricter than vllm/person#1" in out, (
         "another scale, linked like another simulator's"

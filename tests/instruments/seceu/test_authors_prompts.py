@@ -98,13 +98,16 @@ def test_boards_do_not_mix_wordings(tmp_path, capsys, released, monkeypatch):
     monkeypatch.setenv("SOCIOMETER_DATA", str(tmp_path))
     store = ["--store", str(tmp_path / "runs.db")]
     run = ["run", "seceu", "--prompting", "zero-shot", "--limit", "6", "--quiet", *store]
-    assert run_command([*run, "--model", "baseline/random", "--name", "ours"]) == 0
+    assert run_command([*run, "--model", "baseline/random"]) == 0
     assert run_command([*run, "--model", "baseline/first"]) == 0
-    assert run_command([*run, "--model", "baseline/random", "--wording", "paper", "--name", "theirs"]) == 0
+    assert run_command([*run, "--model", "baseline/random", "--wording", "paper"]) == 0
     assert "Asked in the authors' own words" in capsys.readouterr().out
     assert run_command(["compare", "seceu", "--json", *store]) == 0
     board = json.loads(capsys.readouterr().out)["rankings"][0]
-    assert len(board["standings"]) == 2
-    assert any("another --wording" in line for line in board["left_out"])
-    run_command(["compare", "ours", "theirs", *store])
-    assert "cannot be compared: they differ in the setting 'wording': reworded and paper" in capsys.readouterr().err
+    assert [each["subject"] for each in board["standings"]] == ["baseline/random (wording reworded)", "baseline/first"]
+    why = "they differ in the setting 'wording': reworded and paper"
+    assert board["left_out"] == [f"baseline/random (wording paper): {why}"]
+    run_command(["runs", "--json", *store])
+    ours, _, theirs = (each["run"] for each in json.loads(capsys.readouterr().out))
+    run_command(["compare", ours, theirs, *store])
+    assert f"cannot be compared: {why}" in capsys.readouterr().err

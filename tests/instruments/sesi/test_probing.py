@@ -195,10 +195,10 @@ def test_tables_name_the_model_and_not_the_address_of_its_server(cli):
     with OpenAIServer() as server:
         address = server.url.partition("://")[2]
         words = ("--factor", "intelligence", "--limit", "3", "--skip-noise", "--json")
-        code, out, err = cli("sesi", "probe", "--model", f"vllm/owl@{server.url}/v1", *words)
+        code, out, err = cli("sesi", "probe", "--model", f"vllm/owl@{server.url}/v1#1", *words)
     assert code == 0, err
     assert address not in out
-    assert {row[1] for row in json.loads(out)["tables"][0]["rows"]} == {"vllm/owl"}
+    assert {row[1] for row in json.loads(out)["tables"][0]["rows"]} == {"vllm/owl#1"}
 
 
 def test_a_model_that_was_never_probed_is_not_in_the_figures_of_the_probe():
