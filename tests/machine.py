@@ -571,9 +571,9 @@ def table_rows(path: Path) -> list[dict[str, str]]:
 
 
 def printed_commands(text: str) -> list[str]:
-    """The commands in what was printed: in quotes, or after a colon to the end of a line."""
+    """The commands in what was printed: in quotes, or after a colon to the end of a line or sentence."""
     quoted = re.findall(r"'(sociometer [^']+)'", text)
-    at_the_end = re.findall(r": (sociometer .+)$", text, re.MULTILINE)
+    at_the_end = re.findall(r": (sociometer .+?)(?:$|\. [A-Z])", text, re.MULTILINE)
     return quoted + [command.rstrip(".") for command in at_the_end]
 
 
@@ -1604,6 +1604,46 @@ def rule_rename(world, store, word, name):
         assert (before.code == 0) == (len(expected) == 1), f"{old} is free; show exits with {before.code}"
 
 
+@rule(model=("ann", "ann#1", "python:bob#1"), name=("", "day"), test=TESTS, commands=(1, 2))
+def rule_two_fit(world, model, name, test, commands):
+    """A model that was measured twice as two subjects: its label is refused by every command, with both names, and
+    each name is accepted; after one of the two is deleted, the label is the other."""
+    words, (part,) = _command(world, model, test, 3, 1, 0, "en")
+    label = part.subject.label
+    with world.store_of_its_own() as ours:
+        first = world.ask(ours, *words, "--name", "night").value[0]["subject"]
+        second = world.ask(ours, *words, "--fresh", *(["--name", name] if name else [])).value[0]["subject"]
+        if commands == 2 and part.subject.has_known_weights:
+            longer, _ = _command(world, model, test, 6, 1, 0, "en")
+            world.ask(ours, *longer)
+        before = world.rows(ours)
+        reading = [("show",), ("store", "rescore"), ("check", "store"), ("compare", second), ("compare", first)]
+        writing = {"export": ".csv", "report": ".html"}
+        changing = [("store", "rename"), ("store", "delete"), ("resume",), ("sheet", "write")]
+
+        def told(word):
+            asked = [world.ask(ours, *one, word) for one in reading]
+            files = [(one, world.new_file(f"x{ending}")) for one, ending in writing.items()]
+            return asked + [world.ask(ours, one, word, "--to", file) for one, file in files]
+
+        with promise(a_word_means_the_same):
+            assert first != second
+            more = {"rename": ["c"], "delete": ["--yes"], "write": ["--to", world.new_file("s.csv")]}
+            refused = told(label) + [world.ask(ours, *one, label, *more.get(one[-1], [])) for one in changing]
+            for answer, line in zip(refused, world.lines[-len(refused) :], strict=True):
+                assert (answer.code, answer.requests) == (2, 0), f"exit code {answer.code}: {line}"
+                assert first in answer.err and second in answer.err, f"{answer.err.strip()}: {line}"
+            assert world.rows(ours) == before, "a refused word changed something"
+            for word, other in ((first, second), (second, first)):
+                for answer in told(word):
+                    itself = "compare needs two" in answer.err
+                    assert answer.code == 0 or itself, f"{word}: {answer.err}"
+                assert world.ask(ours, "compare", word, other).code == 0
+            assert world.ask(ours, "store", "delete", first, "--yes").code == 0
+            shown = world.ask(ours, "show", label)
+            assert shown.code == 0 and shown.value["subject"] == second, f"{label}: {shown.err}"
+
+
 @rule(model=("ann#1", "eve", "python:bob#1", "python:bob"), name=("", "old"), test=TESTS, limit=(3, 6), cap=(0, 2))
 def rule_rename_and_repeat(world, model, name, test, limit, cap):
     """Rename a subject, and give the old command again: it is the same run, or says the new name."""
@@ -1831,7 +1871,7 @@ def rule_new_weights(world, store, mind):
     world.lines.append(f"# the server without a revision has other weights, number {mind}")
 
 
-@rule(store=STORES, model=("eve#1", "bob#1", "eve"), limit=(12, 40), word=("ann", "bob", "last"))
+@rule(store=STORES, model=("eve#1", "bob#1", "eve"), limit=(12, 6, 40), word=WORDS)
 def rule_against(world, store, model, limit, word):
     """Against a run with the same items; then again, which decides nothing anew."""
     reference = meaning(world, store, word)
@@ -2362,14 +2402,22 @@ def check_norm(world, name, run, test, people, first):
 # --- Drivers --------------------------------------------------------------------------------------
 
 
+RUNS = ("run", "run", "run_two_tests", "run_same", "run_fresh")
+OFTEN = dict.fromkeys(("show", "same_word", "rename", "delete", "copy", "export_and_check", "gate", "against"), 3)
+OFTEN |= dict.fromkeys(("resume", "compare", "run_item", *RUNS), 4) | {"run": 8}
+"""Rules of the two stores that all others see are played more often than those with a store of their own."""
+
+
 def draw_steps(chance: random.Random, only: str = "", length: int = 14) -> list[tuple[str, dict]]:
     """A random sequence of rules with their arguments."""
     names = list(RULES)
-    weights = [6 if name == "run" else 3 if name in ("run_item", "resume", "compare") else 1 for name in names]
+    weights = [OFTEN.get(name, 1) for name in names]
     steps = []
-    for _ in range(length):
+    for place in range(length):
         name = chance.choices(names, weights)[0]
-        if only and chance.random() < 0.3:
+        if place < 3:  # or there is nothing to look at
+            name = chance.choice(RUNS)
+        elif only and chance.random() < 0.3:
             name = only
         steps.append((name, {word: chance.choice(values) for word, values in RULES[name].choices.items()}))
     return steps

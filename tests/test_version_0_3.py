@@ -27,6 +27,8 @@ from sociometer.web.view import view_application
 from version_0_3 import EXPECTED, FOLDER, unpack
 
 PEOPLE = [name for name in EXPECTED if "." in name]
+NAMES = {one["run"]: name for name, one in EXPECTED.items()}
+"""The names that version 0.3 gave to runs, by id."""
 STOPPED = [name for name, one in EXPECTED.items() if one["status"] == "stopped"]
 
 
@@ -57,12 +59,12 @@ def command(capsys):
 
 def measures_a_model(run):
     """Not a person of a study, and no analysis of stored runs."""
-    return bool(run.subject) and run.reference not in PEOPLE and not run.manifest.given_items
+    return bool(run.subject) and NAMES[run.id] not in PEOPLE and not run.manifest.given_items
 
 
 def past_of(store):
     """The runs of which this version can show numbers only, by name, with the reason for each task."""
-    return {run.reference: run.past for run in sm.runs(store=store) if run.past}
+    return {NAMES[run.id]: run.past for run in sm.runs(store=store) if run.past}
 
 
 def measured(shown, task, name):
@@ -213,12 +215,14 @@ def test_a_run_that_a_rule_ended_is_repeated_without_anything_to_play(store, com
 
 def test_the_list_of_runs_offers_to_continue_only_what_can_be_continued(store, command):
     said = " ".join("".join(command(store, "runs")[1:]).split())
-    assert "deeds-stopped ended early" in said and "probability-stopped ended early" in said
+    for name in ("deeds-stopped", "probability-stopped"):
+        assert f"{EXPECTED[name]['run']} ended early" in said
     assert "sociometer resume" not in said
     for name in {*STOPPED} - {"sesi-stopped"}:
         command(store, "store", "delete", name, "--yes")
     said = " ".join("".join(command(store, "runs")[1:]).split())
-    assert "sesi-stopped ended early" in said and "sociometer resume sesi-stopped" in said
+    run = EXPECTED["sesi-stopped"]["run"]
+    assert f"{run} ended early" in said and f"sociometer resume {run}" in said
 
 
 def test_a_run_of_a_command_that_is_gone_is_not_said_to_continue_by_it(store, command):
@@ -243,7 +247,7 @@ def test_rescoring_keeps_the_numbers_or_is_refused_in_a_sentence(store, command)
 def test_the_store_is_copied_whole(kept, tmp_path, command, capsys):
     for target in ("file.db", "merged.db"):
         if target == "merged.db":
-            sm.run("sesi", model="baseline/first", limit=1, seed=99, store=tmp_path / target)
+            sm.run("sesi", "baseline/first", limit=1, fresh=True, name="another", store=tmp_path / target)
         assert run_command(["store", "copy", str(kept), str(tmp_path / target), "--trust"]) == 0
         capsys.readouterr()
         for name in ("until-width", "probability", "deeds"):
@@ -257,7 +261,8 @@ def test_a_renamed_run_is_still_only_shown(store, command):
     measured = [name for name in before if measures_a_model(sm.get_run(name, store=store))]
     for name in measured:
         assert command(store, "store", "rename", name, f"{name}-new")[0] == 0
-    assert past_of(store) == {f"{name}-new" if name in measured else name: past for name, past in before.items()}
+    assert past_of(store) == before
+    assert {run.subject for run in sm.runs(store=store)} >= {f"{name}-new" for name in measured}
 
 
 def test_the_store_is_upgraded_once_and_a_copy_is_kept_beside_it(store, command):
@@ -282,7 +287,8 @@ def test_the_store_is_sound_and_says_what_was_not_computed_again(kept, command):
     assert code == 0 and f"{len(EXPECTED)} runs checked: no findings." in out
     for name, past in past_of(kept).items():
         for why in past.values():
-            assert f"{name} was {why}" in " ".join(out.split())
+            shown = name if name in PEOPLE else EXPECTED[name]["run"]
+            assert f"{shown} was {why}" in " ".join(out.split())
 
 
 def test_every_page_of_view_opens(kept):
@@ -321,7 +327,10 @@ def test_every_page_of_view_opens(kept):
 )
 def test_a_command_that_needs_more_than_stored_numbers_says_so(words, why, store, command):
     code, _, err = command(store, *words.split())
-    assert code == 2 and why in " ".join(err.split())
+    said = " ".join(err.split())
+    for run, name in NAMES.items():
+        said = said.replace(run, name)
+    assert code == 2 and why in said
 
 
 def test_view_shows_the_people_of_every_study(kept):

@@ -228,8 +228,8 @@ def list_models() -> tuple[ModelEntry, ...]:
 def choose(*words: Runs, store: str | Path | None = None) -> choice.ChosenRuns:
     """The runs that `sociometer compare` takes for these words: runs, ids, names, instruments, or `all`.
 
-    An instrument and `all` mean each subject's run with the most items, of one kind for each instrument: the same
-    origin of the items, other roles, wording and order of options. The result says which runs were left out, and why.
+    An instrument and `all` mean the results of every subject; what was played in several calls on the same items,
+    wording and settings is one result. The value says which stored runs are no results, and why.
     Example: `sm.choose("sesi").left_out`
     """
     every = [one for word in words for one in ((word,) if isinstance(word, Run) else word)]
@@ -320,8 +320,8 @@ def reliability(*runs: Runs, task: str = "", measure: str = "", store: str | Pat
 def export(runs: Runs, path: str | Path, *, store: str | Path | None = None) -> Path:
     """Write runs to a file: .jsonl, .csv, .parquet or .sociometer (one run, for others to check); or each to a folder.
 
-    The name of an instrument means all its runs, `all` each subject's run with the most items on every instrument. Of
-    these, runs that cannot be written are left out, with a warning that says why.
+    The name of an instrument means the results of all subjects on it, `all` those on every instrument. Of these, what
+    cannot be written is left out, with a warning that says why.
     Example: `sm.export(["old", "new"], "scores.csv")`
     """
     words = [runs] if isinstance(runs, Run) else [*runs]

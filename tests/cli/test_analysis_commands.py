@@ -140,7 +140,9 @@ def test_a_gate_that_failed_items_fail_says_that_it_could_be_worse_and_how_to_re
     assert run_command(["compare", "main", "change", "--store", path, "--fail-if", "worse"]) == 1
     said = capsys.readouterr().err.partition("\n")[0]
     could = r": could be worse, because \d+ items failed: accuracy is as high \[[^;]+\] with the failed items at their "
-    assert re.search(could + rf"worst\. To retry the failed items: sm\.resume\('{change}', code=\[FUNCTION\]", said), said
+    assert re.search(could + rf"worst\. To retry the failed items: sm\.resume\('{change}', code=\[FUNCTION\]", said), (
+        said
+    )
 
 
 def test_a_gate_that_passes_on_part_of_the_items_says_so_and_why(tmp_path, capsys):

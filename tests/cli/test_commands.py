@@ -27,7 +27,6 @@ from sociometer.instruments import cards
 from sociometer.instruments.seceu.norming import build_norm
 from sociometer.reporting.progress import cost_in_words, how_it_ended, line
 from sociometer.store.records import RunStatus
-from sociometer.store.store import Store
 
 
 @pytest.fixture

@@ -23,9 +23,6 @@ def _export(runs: tuple[str, ...], to: Path, store: StorePlace | None, as_json: 
         for name in (name for book in study_books(engine.store.path) for name in book.names() if name in runs):
             raise UsageError(f"'{name}' is a study; to write it: {hint('study export', name, '--to', 'FOLDER')}")
         chosen = told(choose(engine.store, load, cards(), runs)).runs
-        if not chosen:
-            write = hint("study export STUDY --to FOLDER")
-            raise UsageError(f"{' '.join(runs)} has only people of studies; to write a study: {write}")
         with working(f"writing {to.name}"):
             wrote = write_runs(chosen, to, runs)
     left = [f"left out: {why}" for why in wrote["left_out"].values()]
@@ -56,6 +53,6 @@ command = click.Command(
         json_option(),
     ],
     epilog="\n".join(["\b", "Columns of CSV and Parquet:", *(f"  {one:<10}  {what}" for one, what in COLUMNS.items())]),
-    help="Write RUN…, the run of each subject ('all') or all runs of an instrument to a file. JSON"
+    help="Write the results of RUN…, of an instrument or of all subjects ('all') to a file. JSON"
     " lines have items, outcomes and transcripts; CSV and Parquet have scores. Nothing is uploaded.",
 )

@@ -95,6 +95,6 @@ command = TableCommand(
         store_option(),
         *display_options(to=False),
     ],
-    help="Write one HTML page about the given runs, or with --figure one figure of it. Without RUN or with 'all': about"
-    " each subject's run with the most items. RUN is an id, a name, a subject, an instrument, 'last' or 'all'.",
+    help="Write one HTML page about the given results, or with --figure one figure of it. Without RUN or with 'all':"
+    " about all. RUN is the name of a model, a model, a study, an instrument, the id of a run, 'last' or 'all'.",
 )

@@ -59,19 +59,23 @@ class Naming:
         entry = self._entry(given) if given else None
         if entry is not None:
             raise UsageError(self._taken(entry))
-        return NamedSubject(given or self._free(subject.name), subject.digest)
+        return NamedSubject(given or self._free(_typeable(subject.name)), subject.digest)
 
     def check(self, name: str) -> None:
         """Raise a UsageError if a subject cannot be called so, whoever it is."""
         check_name(name)
-        objection = ""
+        meaning = self._other_meaning(name)
+        if meaning:
+            raise UsageError(f"the name '{name}' is {meaning}; choose another.")
+
+    def _other_meaning(self, name: str) -> str:
+        """What commands take a name for, if that is no subject, study or benchmark; empty otherwise."""
         with contextlib.suppress(UsageError):
             if self._load(name).card.name == name:
-                objection = "is the name of an instrument"
+                return "the name of an instrument"
         if self._store.path.exists() and self._store.runs.count(RunSearch(ids=(name,))):
-            objection = "is the id of a run"
-        if objection:
-            raise UsageError(f"the name '{name}' {objection}; choose another.")
+            return "the id of a run"
+        return ""
 
     def check_free(self, name: str) -> None:
         """Raise a UsageError if a name cannot be given to a new subject, study or benchmark."""
@@ -83,16 +87,7 @@ class Naming:
     def imported(self, label: str) -> NamedSubject:
         """The subject of a file that names it."""
         key = f"imported:{label}"
-        return NamedSubject(self._name_of(key) or self._free(self._typeable(label)), key)
-
-    def _typeable(self, label: str) -> str:
-        """A label of somebody's file as a name that can be typed and means nothing else."""
-        try:
-            self.check(label)
-        except UsageError:
-            printable = "".join(sign if sign.isprintable() else " " for sign in label)
-            return f"imported {printable.strip()}"[: LONGEST_NAME - 8].strip()
-        return label
+        return NamedSubject(self._name_of(key) or self._free(_typeable(label)), key)
 
     def claim_benchmark(self, name: str) -> None:
         """Take the name of a benchmark; a UsageError if it means something else."""
@@ -172,7 +167,7 @@ class Naming:
         """The name, with a number if it is that of something else."""
         free = name
         count = 2
-        while self._entry(free) is not None or free in RESERVED:
+        while self._entry(free) is not None or free in RESERVED or self._other_meaning(free):
             free = f"{name} ({count})"
             count += 1
         return free
@@ -184,6 +179,13 @@ class Naming:
         if self._entry(shown) is None:
             return shown
         return self._free(dated(name, now, exactly=True))
+
+
+def _typeable(label: str) -> str:
+    """A label of somebody's file or server without what cannot be typed."""
+    printable = "".join(sign if sign.isprintable() else " " for sign in label)
+    short = printable.strip().lstrip("-")[: LONGEST_NAME - 8].strip()
+    return short if any(map(str.isalnum, short)) else f"unnamed {short}".strip()
 
 
 def _tasks_of(plan: ReadPlan, measured: list[tuple[RunRecord, str]]) -> str:

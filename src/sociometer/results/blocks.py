@@ -19,7 +19,8 @@ def blocks(candidates: Sequence[AnyRun]) -> Blocks:
     """The results of each task, grouped by what was asked; nothing chooses between forms.
 
     Results on one form are a group. A result on a form of its own joins the only group that it can be compared with,
-    unless its subject is there already; so do the people of a study, who are asked in their own words.
+    unless its subject is there already; so do the people of a study, who are asked in their own words. Where no two
+    subjects were asked the same, all that can be compared are one group.
     """
     together: list[tuple[AnyRun, ...]] = []
     alone: list[AnyRun] = []

@@ -98,7 +98,7 @@ def choose(
     for result in results.values():
         if instruments and result.instrument not in instruments:
             wanted = listed(instruments)
-            raise UsageError(f"'{result.reference}' has no result of {wanted}, only of {result.instrument}.")
+            raise UsageError(f"'{result.subject}' has no result of {wanted}, only of {result.instrument}.")
     return ChosenRuns(tuple(results.values()), tuple(_only_shown(list(results.values()))))
 
 
@@ -177,7 +177,7 @@ def _all_results(store: Store, load: Load, instruments: Sequence[str]) -> Chosen
     left = [
         LeftOut(one.id, one.subject, one.instrument, one.manifest.config.tasks, _why_left_out(one))
         for one in _records(store)
-        if one.id not in shown and one.id not in people and one.instrument in wanted
+        if one.id not in shown and one.id not in people and (one.damage or one.instrument in wanted)
     ]
     return ChosenRuns(tuple(chosen), tuple(_only_shown(past)), tuple(left))
 
@@ -203,10 +203,10 @@ def _is_check(run: StoredRun) -> bool:
 def _why_left_out(record: RunRecord) -> str:
     if record.damage:
         return "damaged"
-    if record.manifest.given_items:
-        return "an analysis of stored runs"
     if record.is_check:
         return "a check for contamination"
+    if record.manifest.given_items:
+        return "an analysis of stored runs"
     if not record.subject:
         return "measures no model"
     if record.manifest.sociometer_version == __version__:

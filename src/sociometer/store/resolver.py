@@ -181,7 +181,7 @@ class Resolver:
         """Whether a run measures the model that its name means here."""
         if not record.measures_a_subject or record.id in self._runs_of_people:
             return False
-        return self._keys.get(record.subject) == record.manifest.key
+        return self._keys.get(record.subject, "") == record.manifest.key
 
     @cached_property
     def _keys(self) -> dict[str, str]:

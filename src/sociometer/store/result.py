@@ -141,7 +141,13 @@ class Result(StoredRun):
         return self._parts[task][0].form(task)
 
     def _is_complete(self, task: str) -> bool:
-        return any(part.status is RunStatus.FINISHED and part.part(task) is None for part in self._parts[task])
+        """Whether a part that was to play the most items of a task has played them all."""
+        most = max(part.planned(task) for part in self._parts[task])
+        return any(
+            part.status is RunStatus.FINISHED and part.part(task) is None
+            for part in self._parts[task]
+            if part.planned(task) == most
+        )
 
     @cached_property
     def _sources(self) -> dict[str, dict[str, StoredRun]]:
@@ -289,7 +295,9 @@ def _record_of(
     """The record of several parts as one: the facts of the newest, and what was played in all."""
     newest = every[-1]
     largest = {task: max(members, key=lambda part: part.planned(task)) for task, members in parts.items()}
-    config = structs.replace(newest.manifest.config, tasks=tasks, limit=None, until=None)
+    limits = [part.manifest.config.limit for part in every]
+    limit = None if None in limits else max(filter(None, limits))
+    config = structs.replace(newest.manifest.config, tasks=tasks, limit=limit, until=None)
     manifest = structs.replace(
         newest.manifest,
         config=config,

@@ -137,7 +137,9 @@ class Runs(StorePart):
         def rename(batch: Transaction) -> None:
             batch.execute("UPDATE names SET name = ? WHERE name = ?", (new, old))
             for record in records:
-                manifest = structs.replace(record.manifest, subject=new)
+                config = record.manifest.config
+                config = structs.replace(config, name=new if config.name == old else config.name)
+                manifest = structs.replace(record.manifest, subject=new, config=config)
                 given = new if record.name == old else record.name
                 _write(batch, structs.replace(record, subject=new, name=given, manifest=manifest))
 
