@@ -21,7 +21,7 @@ from msgspec import Struct, field, structs
 
 from sociometer.core.config import RunConfig, model_label
 from sociometer.core.conversation import SUBJECT, Identity
-from sociometer.core.errors import NotFound, UsageError, hint, unknown
+from sociometer.core.errors import NotFound, SociometerError, UsageError, hint, unknown
 from sociometer.store.book import ALPHABET, Book, new_letters
 from sociometer.store.person_questions import PersonQuestion, person_question
 from sociometer.store.place import StorePlace
@@ -143,6 +143,8 @@ class Participant(Struct, frozen=True):
     """The runs of the instruments after the first."""
     started: bool = False
     """Whether the participant has seen a question, and so counts for the quota."""
+    answered: bool = False
+    """Whether anybody has answered a question; studies of older versions have only the times of answers."""
     screened_out: bool = False
     asked_after: bool = False
     """Whether the questions after the items were answered."""
@@ -165,6 +167,10 @@ class Participant(Struct, frozen=True):
         return dict(zip(self.takes(study), self.runs, strict=False)).get(place, "")
 
 
+class PanelIdUsed(SociometerError):
+    """Somebody has answered under this panel id: only their session or their code opens the participation."""
+
+
 class Timing(Struct, frozen=True):
     """How long one question took a participant; `seconds` is the server's time, from the question to the answer."""
 
@@ -183,6 +189,12 @@ class Timing(Struct, frozen=True):
     def spent(self) -> float:
         """The browser's time, without network and server; the server's if there is no other."""
         return self.seconds if self.page_seconds is None else self.page_seconds
+
+
+def panel_ids(study: Study, about: Mapping[str, str]) -> dict[str, str]:
+    """The ids of a panel among answers about a person, by question."""
+    names = [question.name for question in study.asked if question.kind == "panel"]
+    return {name: about.get(name, "") for name in names}
 
 
 def role_of_people(config: RunConfig) -> str:
@@ -269,24 +281,50 @@ class StudyBook(Book):
     ) -> tuple[Participant, str]:
         """A participant with their code. The same ticket, from a form that was sent twice, gives the same participant.
 
-        So does the same panel id. The code follows from the ticket and is stored nowhere.
+        A panel id with which somebody joined, but nobody answered, is theirs who join last: the earlier code, sessions
+        and answers about the person are gone. PanelIdUsed if somebody has answered. The code follows from the ticket
+        and is stored nowhere.
         """
         code = _code_of(study, ticket or secrets.token_urlsafe(32))
         screened = not all(one.admits(about.get(one.name, "")) for one in study.asked)
         with self.changing():
-            if known := self.of_panel(study, about):
-                return known, ""
+            same_ticket = self.with_code(study.name, code)
+            if same_ticket is not None:
+                return same_ticket, code
+            earlier = self.of_panel(study, about)
+            if earlier is not None:
+                self._refuse_used(earlier)
+                again = structs.replace(earlier, joined=time.time(), about=about, screened_out=screened)
+                self._rows("UPDATE participant SET code = ? WHERE id = ?", self.hashed(code), earlier.id)
+                self._rows("DELETE FROM session WHERE participant = ?", earlier.id)
+                self._change(again)
+                return again, code
             who = f"p-{new_letters(6)}"
             made = Participant(who, study.name, time.time(), about, screened_out=screened, places=places)
             row = (who, study.name, self.hashed(code), msgspec.json.encode(made))
-            self._rows("INSERT INTO participant VALUES (?, ?, ?, ?) ON CONFLICT (code) DO NOTHING", *row)
-        return self.with_code(study.name, code) or made, code
+            self._rows("INSERT INTO participant VALUES (?, ?, ?, ?)", *row)
+        return made, code
+
+    def _refuse_used(self, participant: Participant) -> None:
+        """Raises PanelIdUsed for a participation that nobody may take over."""
+        has_answers = participant.answered or bool(self.tasks_begun(participant.id))
+        if has_answers or participant.screened_out or self.withdrawing(participant.id):
+            raise PanelIdUsed(f"somebody has answered as {participant.id}.")
+
+    def begin_answering(self, participant: str) -> None:
+        """Stores that somebody has answered: from now on the panel id opens nothing."""
+        with self._quickly(), self.changing():
+            current = self.participant(participant)
+            if current is not None and not current.answered:
+                self._change(structs.replace(current, answered=True))
 
     def of_panel(self, study: Study, about: Mapping[str, str]) -> Participant | None:
         """Who has joined with the same panel id; None without one."""
-        ids = {one.name: about.get(one.name) for one in study.asked if one.kind == "panel"}
-        people = self._all(Participant, "SELECT body FROM participant WHERE study = ?", study.name) if ids else []
-        return next((one for one in people if all(one.about.get(name) == said for name, said in ids.items())), None)
+        ids = panel_ids(study, about)
+        if not ids:
+            return None
+        people = self._all(Participant, "SELECT body FROM participant WHERE study = ?", study.name)
+        return next((person for person in people if panel_ids(study, person.about) == ids), None)
 
     def add_about(self, participant: str, about: Mapping[str, str]) -> None:
         """Stores the answers to the questions after the items."""
@@ -294,9 +332,15 @@ class StudyBook(Book):
             if (current := self.participant(participant)) is not None and not current.asked_after:
                 self._change(structs.replace(current, about={**current.about, **about}, asked_after=True))
 
-    def joined(self, study: Study, ticket: str) -> bool:
-        """Whether somebody has joined with this ticket."""
-        return self.with_code(study.name, _code_of(study, ticket)) is not None
+    def joined(self, study: Study, ticket: str) -> Participant | None:
+        """Who has joined with this ticket."""
+        return self.with_code(study.name, _code_of(study, ticket))
+
+    def has_place(self, study: Study, about: Mapping[str, str]) -> bool:
+        """Whether somebody can still join; who has started under the same panel id has a place already."""
+        earlier = self.of_panel(study, about)
+        has_started = earlier is not None and earlier.started
+        return has_started or self.started(study.name) < self.study(study.name).quota
 
     def start(self, participant: Participant) -> bool:
         """Counts a participant who is about to see the first question; False if the study has enough of them."""

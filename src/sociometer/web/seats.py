@@ -243,7 +243,11 @@ class Seats:
         if seat is None:
             return False
         await _either(seat, seconds)
-        asked, stored = seat.player.question, seat.player.give(number, said)
+        if number >= 0 and not seat.participant.answered:
+            await asyncio.to_thread(self._book.begin_answering, participant.id)
+            seat.participant = structs.replace(seat.participant, answered=True)
+        asked = seat.player.question
+        stored = seat.player.give(number, said)
         if asked is None or stored is None:
             return False
         took = round(asyncio.get_running_loop().time() - asked.since, 3)
