@@ -60,7 +60,7 @@ class Study(Struct, frozen=True):
     secret: str = ""
     """The part of the link that lets people in."""
     withdrawn: int = 0
-    """How many participants withdrew; nothing else is stored about them."""
+    """How many participants withdrew, as studies of older versions store it; now the book counts them (`Gone`)."""
     order: Order = "fixed"
     """Whether the items come in the order of the files, in that order with twins far apart, or at random."""
     attention: int = 0
@@ -143,6 +143,8 @@ class Participant(Struct, frozen=True):
     """The runs of the instruments after the first."""
     started: bool = False
     """Whether the participant has seen a question, and so counts for the quota."""
+    finished: bool = False
+    """Whether everything was answered; only of somebody whose withdrawal is in progress."""
     answered: bool = False
     """Whether anybody has answered a question; studies of older versions have only the times of answers."""
     screened_out: bool = False
@@ -165,6 +167,14 @@ class Participant(Struct, frozen=True):
     def run_of(self, study: Study, place: int) -> str:
         """Their run of a part of the study; empty if they have not begun it."""
         return dict(zip(self.takes(study), self.runs, strict=False)).get(place, "")
+
+
+class Gone(Struct, frozen=True):
+    """How many participants withdrew, and how far they had come; nothing else is stored about them."""
+
+    withdrew: int = 0
+    started: int = 0
+    finished: int = 0
 
 
 class PanelIdUsed(SociometerError):
@@ -270,7 +280,12 @@ class StudyBook(Book):
                 raise NotFound(f"'{name}' is a participant of {owner.study}; '{show}' has their scores.")
             make = hint("study create INSTRUMENT --name NAME")
             raise unknown("study", name, self.names(), f"Make one with '{make}'.")
-        return found
+        return structs.replace(found, withdrawn=self.gone(name).withdrew)
+
+    def gone(self, study: str) -> Gone:
+        """Those who have withdrawn."""
+        rows = self._rows("SELECT withdrew, started, finished FROM gone WHERE study = ?", study)
+        return Gone(*rows[0]) if rows else Gone()
 
     def change(self, study: Study) -> None:
         """Replaces what the owner chose for a study; its name stays."""
@@ -354,9 +369,10 @@ class StudyBook(Book):
             return True
 
     def started(self, study: str) -> int:
-        """How many participants have seen a question."""
-        query = f"SELECT count(*) FROM participant WHERE study = ? AND {_TAKING} AND json_extract(body, '$.started')"  # noqa: S608
-        return int(self._rows(query, study)[0][0])
+        """How many participants have seen a question, those who withdrew since included."""
+        query = "SELECT count(*) FROM participant WHERE study = ? AND json_extract(body, '$.started')"
+        present = int(self._rows(query, study)[0][0])
+        return present + self.gone(study).started
 
     def with_code(self, study: str, code: str) -> Participant | None:
         """The participant with that code."""
@@ -394,9 +410,16 @@ class StudyBook(Book):
         body = msgspec.json.encode(participant)
         self._rows("UPDATE participant SET body = ? WHERE id = ?", body, participant.id)
 
-    def begin_withdrawal(self, participant: str) -> None:
-        """Stores that a participant has asked to withdraw: from now on the answers count nowhere."""
-        self._rows("INSERT OR IGNORE INTO withdrawal SELECT id FROM participant WHERE id = ?", participant)
+    def begin_withdrawal(self, participant: str, *, finished: bool = False) -> None:
+        """Stores that a participant has asked to withdraw: from now on the answers count nowhere.
+
+        Whether they had `finished` is stored too, because their runs may be deleted before they are.
+        """
+        with self.changing():
+            self._rows("INSERT OR IGNORE INTO withdrawal SELECT id FROM participant WHERE id = ?", participant)
+            current = self.participant(participant)
+            if finished and current is not None:
+                self._change(structs.replace(current, finished=True))
 
     def withdrawing(self, participant: str = "") -> list[Participant]:
         """Who has asked to withdraw and is not erased yet: all, or one participant if it is so."""
@@ -404,13 +427,16 @@ class StudyBook(Book):
         return [one for one in found if participant in ("", one.id)]
 
     def end_withdrawal(self, participant: Participant, *, sweep: bool = True) -> None:
-        """Deletes a participant with sessions and response times; the study keeps only the number of them."""
+        """Deletes a participant with sessions and response times; only that somebody was there is still counted."""
         with self.changing():
-            study = self.study(participant.study)
-            present = self._file.execute("DELETE FROM participant WHERE id = ?", (participant.id,)).rowcount
+            current = self.participant(participant.id)
+            if current is not None:
+                self._rows("INSERT OR IGNORE INTO gone (study) VALUES (?)", current.study)
+                count = "UPDATE gone SET withdrew = withdrew + 1, started = started + ?, finished = finished + ?"
+                self._rows(f"{count} WHERE study = ?", current.started, current.finished, current.study)
+            self._rows("DELETE FROM participant WHERE id = ?", participant.id)
             self._rows("INSERT OR IGNORE INTO withdrawal VALUES ('')")
             self._rows("DELETE FROM withdrawal WHERE who = ?", participant.id)
-            self.change(structs.replace(study, withdrawn=study.withdrawn + present))
         if sweep:
             self.sweep()
 

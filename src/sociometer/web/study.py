@@ -478,10 +478,11 @@ async def overview_page(request: web.Request) -> web.StreamResponse:
         "; ".join(f"{one}: {said}" for one, said in zip(asked, row[own:], strict=True) if said) for row in table.rows
     ]
     results = await asyncio.to_thread(lambda: list(scores.of_people(study.name)))
+    started = await asyncio.to_thread(book.started, study.name)
     people = table.only(range(own)).records()
     return owner_page(
         request, "study_overview.html", visitor=guard.visitor_of(request), study=study, cards=request.app[CARDS],
-        table=table, people=people, about=about, results=results, missing=studies.missing_rule(),
+        started=started, table=table, people=people, about=about, results=results, missing=studies.missing_rule(),
         rules=studies.flag_rules(study), number=number, estimate=estimate, preview=request.app[PREVIEW],
         digits={one: column_decimals(people, one, unit) for one, unit in table.units.items()}, places=column_decimals,
     )  # fmt: skip
