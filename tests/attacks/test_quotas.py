@@ -88,6 +88,7 @@ class Sequence:
         visitor = self.some()
         if visitor is not None and visitor.has_started:
             visitor.answers += visitor.person.answer()
+            visitor.person.page()  # after the last answer, the end: only then is it finished
 
     def withdraw(self):
         visitor = self.some()
@@ -131,6 +132,10 @@ class Sequence:
 
     def check(self):
         book = self.opened.book
+        with book.changing():  # the study finishes withdrawals meanwhile
+            self.compare(book)
+
+    def compare(self, book):
         assert book.started("spring") == self.started <= self.quota
         gone, leaving = book.gone("spring"), book.withdrawing()
         left = [visitor for visitor in self.visitors if visitor.has_withdrawn]

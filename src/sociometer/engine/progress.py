@@ -79,6 +79,8 @@ class Progress:
     """The latest message of each kind of failure."""
     warnings: list[str] = field(default_factory=list)
     from_journal: int = 0
+    without_usage: int = 0
+    """Replies of servers that reported no usage, or one that cannot be."""
     sent: int = 0
     answered: int = 0
     in_flight: int = 0

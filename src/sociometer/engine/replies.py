@@ -119,6 +119,9 @@ class Budgeted:
                 # Impossible numbers are not kept: the store could not hold some of them, and the reply was paid for.
                 usage = _countable(answer.usage)
                 answer = answer if usage == answer.usage else structs.replace(answer, usage=usage)
+                is_known = usage.input_tokens is not None and usage.output_tokens is not None
+                if asked.endpoint and not is_known:
+                    self._progress.without_usage += 1
             else:
                 usage = Usage()
         except MachineryError as error:

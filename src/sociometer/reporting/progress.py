@@ -251,7 +251,7 @@ def _facts(progress: Progress) -> Iterable[str]:
         yield counted(progress.from_journal, "reply", "replies") + " from the journal"
     spent = progress.budget.spent
     tokens = spent.input_tokens + spent.output_tokens
-    if tokens or spent.priced or spent.charged_tokens:  # a function counts none
+    if tokens or spent.priced or spent.charged_tokens or progress.without_usage:  # a function counts none
         uncounted = f" ({spent.unmetered} replies without a token count)" if spent.unmetered else ""
         yield f"{tokens:,} tokens{uncounted}"
         yield cost_in_words(spent.cost, spent.priced, spent.unpriced, spent.charged_cost)
