@@ -221,6 +221,7 @@ class StopCause(StrEnum):
     UNREADABLE = "unreadable"
     UNREACHABLE = "unreachable"
     DECIDED = "decided"
+    LOST = "lost"
     ERROR = "error"
 
     @property

@@ -22,6 +22,7 @@ from sociometer.engine.budget import Budget
 from sociometer.engine.plan import Plan, StoredPlan
 from sociometer.engine.progress import Progress, RunEvent, effort_of
 from sociometer.engine.replies import RunReplies
+from sociometer.store.holding import RunHold
 from sociometer.store.records import RunStatus
 from sociometer.store.store import Store
 from sociometer.store.stored_run import StoredRun, score_safely
@@ -217,7 +218,7 @@ class _Blocks:
 class Runner:
     """Plays one run."""
 
-    def __init__(self, plan: StoredPlan, store: Store, progress: Progress, budget: Budget) -> None:
+    def __init__(self, plan: StoredPlan, store: Store, held: RunHold, progress: Progress, budget: Budget) -> None:
         self._plan = plan
         self._items = plan.lists
         self._rule = plan.rule
@@ -231,7 +232,7 @@ class Runner:
         self.raised: BaseException | None = None
         """What a function of the user's raised last, or what stopped the run."""
         self._first_replies = FirstReplies(plan)
-        self._replies = RunReplies(plan, store.journal, run, budget, progress)
+        self._replies = RunReplies(plan, store.journal, run, held, budget, progress)
         self._replies.wake.append(self._wake)
 
     async def play(self) -> Ending:

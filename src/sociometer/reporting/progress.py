@@ -267,6 +267,8 @@ def _facts(progress: Progress) -> Iterable[str]:
 def how_it_ended(progress: Progress, ending: Ending, run: str) -> str:
     """What to do next after a run with problems; empty if there is nothing to do."""
     reason = ending.reason.rstrip(".")
+    if ending.cause is StopCause.LOST:  # the error says what to do
+        return ""
     if ending.cause in (StopCause.CUT_OFF, StopCause.UNREADABLE):  # more of the same helps nobody
         rest = progress.resume if progress.done < progress.total else None
         as_it_is = f"\nTo play the rest as it is: {rest()}" if rest else ""

@@ -17,6 +17,7 @@ import msgspec
 from sociometer.core.errors import Busy, StoreError, hint
 from sociometer.core.sheets import folder_for
 from sociometer.store.database import GONE, SCHEMA, Connection, StoreTable, create, marks, require_known, transaction
+from sociometer.store.holding import LostRun, RunHold, StoreFile
 from sociometer.store.place import default_path
 
 BUSY_SECONDS = 120
@@ -82,7 +83,7 @@ class SqliteDatabase:
     def damage(self, connection: Connection) -> Iterator[str]:
         return (message for (message,) in connection.execute("PRAGMA quick_check") if message != "ok")
 
-    def hold(self, run: str) -> AbstractContextManager[object]:
+    def hold(self, run: str) -> AbstractContextManager[RunHold]:
         return RunLock(self.place, run)
 
     def is_played(self, run: str) -> bool:
@@ -271,6 +272,8 @@ class RunLock:
 
     def __init__(self, store: Path, run: str, in_use: str = "") -> None:
         self._path = lock_path(store, run)
+        self._store, self._run = store, run
+        self._file: StoreFile | None = None
         self._in_use = (
             in_use or f"run {run} is in progress in process {{holder}}; wait for it, or stop it and resume the run."
         )
@@ -285,11 +288,27 @@ class RunLock:
         os.ftruncate(handle, 0)
         os.write(handle, str(os.getpid()).encode("ascii"))
         self._handle = handle
+        self._file = StoreFile(self._store) if self._store.exists() else None
         return self
+
+    def is_sure(self) -> bool:
+        """True; LostRun if the lock was removed or replaced, or if the store is another file."""
+        if self._handle is None or not self._is_mine(self._handle):
+            raise LostRun(
+                f"the lock of run {self._run} ({self._path}) was removed while the run was played, and another process"
+                " may play it now, so nothing more is sent. Resume the run when no other process plays it."
+            )
+        if self._file is not None:
+            self._file.check()
+        return True
+
+    def confirm(self) -> bool:
+        """The same: what can be known is known at once."""
+        return self.is_sure()
 
     def __exit__(self, *_: object) -> None:
         if self._handle is not None:
-            if fcntl is not None:
+            if fcntl is not None and self._is_mine(self._handle):
                 self._path.unlink(missing_ok=True)
             os.close(self._handle)
             self._handle = None
