@@ -172,7 +172,10 @@ def test_every_end_has_its_completion_code(tmp_path, capsys):
         assert young.post(opened.link, {**form.hidden, "agree": "yes", "about-0": "17"}).status == 303
         assert "OUT9" in young.page().text and "DONE" not in young.page().text
         assert [one.started for one in opened.book.participants("spring")] == [False]
-        assert "participants 0 / " in (said := plain(opened.owner().get("/owner").text)) and "excluded 0 " in said
+        assert (
+            "participants 0 have started (and maximum) 0 / " in (said := plain(opened.owner().get("/owner").text))
+            and "excluded 0 " in said
+        )
         assert "screened out" in said, "the row stays"
         capsys.readouterr()
         assert run_command(["study", "list", "--json", "--store", str(opened.path)]) == 0

@@ -86,7 +86,7 @@ def guest_application(find: Callable[[str], str | None], language: str) -> web.A
         return owners.find(cookie) or ((guard.PARTICIPANT, who) if who else None)
 
     app = application(session)
-    app[guard.LANGUAGE], app[guard.CODES] = language, guard.RateLimit(10, 60.0, 100)
+    app[guard.LANGUAGE], app[guard.CODES] = language, guard.RateLimit(10, 60.0)
     add_owner(app, owners, "/owner")
     return app
 

@@ -248,14 +248,15 @@ async def code_page(request: web.Request) -> web.StreamResponse:
 
 @guard.landing
 async def come_back(request: web.Request) -> web.StreamResponse:
-    """Exchanges a code for a session; limits the rate of guesses."""
+    """Exchanges a code for a session; limits the rate of guesses from one network and of one code."""
     who, study = guard.address_of(request), await admitted(request)
-    request.app[guard.CODES].check(who)
+    request.app[guard.CODES].require_room(who)
     code = (await guard.form_of(request)).get("code", "")[:40]
     found = await asyncio.to_thread(request.app[BOOK].with_code, study.name, code)
     if found is None:
+        request.app[guard.CODES].check(who)
+        request.app[guard.CODES].check(f"code {studies.plain_code(code)}")
         return _welcome(request, {}, "wrong code", 403, code=code, asks_code=True)
-    request.app[guard.CODES].forgive(who)
     if await asyncio.to_thread(request.app[BOOK].withdrawing, found.id):
         raise Withdrawing(f"the withdrawal of {found.id} is not finished.")
     return await _admit(request, found, "/take")
@@ -521,7 +522,7 @@ def study_application(
     app[CARDS] = {name: one.card for name, one in instruments.items()}
     app[TEXTS] = {name: people_texts(one, study.language) for name, one in instruments.items()}
     app[STUDY], app[BOOK], app[STORE], app[SEATS] = study, book, store, Seats(store, load, book)
-    app[SCORES], app[JOINS] = Scores(store, load), guard.RateLimit(per_address, 3600.0, 100_000, _TOO_MANY)
+    app[SCORES], app[JOINS] = Scores(store, load), guard.RateLimit(per_address, 3600.0, _TOO_MANY)
     app[NEW_CODES], app[LAB], app[PREVIEW] = {}, lab, preview
     app.cleanup_ctx.append(_tidy)
     app.router.add_get("/join/{secret}", welcome_page)
