@@ -596,6 +596,7 @@ def test_a_book_of_the_first_version_is_read(tmp_path):
             old.execute(f"ALTER TABLE timing DROP COLUMN {column}")
         old.execute("DROP TABLE attention")
         old.execute("DROP TABLE withdrawal")
+        old.execute("DROP TABLE gone")
         old.execute("PRAGMA user_version = 1")
     old.close()
     book = StudyBook(book_path(tmp_path / "s.db"))
