@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from sociometer.core.errors import Busy, StoreError, UsageError, hint
+from sociometer.core.errors import Busy, NoSpace, StoreError, UsageError, hint
 from sociometer.core.lazy import require
 from sociometer.core.words import first_line
 from sociometer.store import database
@@ -363,7 +363,7 @@ class PostgresConnection:
         if lost or code.startswith(_AGAIN):
             return database.LostConnection(f"{self._place}: {doing}{said}")
         if code == "53100":
-            return StoreError(f"{self._place}: the disk is full. Free some space, then: {hint('resume RUN')}")
+            return NoSpace(f"{self._place}: the disk is full. Free some space, then: {hint('resume RUN')}")
         if code == "42501":
             return StoreError(f"{self._place}: {said}; give this user the right to write the store's tables.")
         if code == "25006":

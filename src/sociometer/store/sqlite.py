@@ -1,6 +1,7 @@
 """A store in one SQLite file: how it is opened, written and checked, and what its errors mean."""
 
 import contextlib
+import errno
 import hashlib
 import os
 import sqlite3
@@ -14,7 +15,7 @@ from typing import Any
 
 import msgspec
 
-from sociometer.core.errors import Busy, StoreError, hint
+from sociometer.core.errors import Busy, NoSpace, StoreError, hint
 from sociometer.core.sheets import folder_for
 from sociometer.store.database import GONE, SCHEMA, Connection, StoreTable, create, marks, require_known, transaction
 from sociometer.store.holding import LostRun, RunHold, StoreFile
@@ -22,6 +23,7 @@ from sociometer.store.place import default_path
 
 BUSY_SECONDS = 120
 """Longer than another process needs to rewrite the file after somebody withdrew."""
+_NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 SYNCHRONOUS = "FULL"
 """What is written survives a power cut."""
 
@@ -236,7 +238,8 @@ def storage_errors(path: Path) -> Iterator[None]:
     except (zlib.error, msgspec.DecodeError) as error:
         raise StoreError(f"{path}: a stored record is damaged or from another version ({error}).") from error
     except OSError as error:
-        raise StoreError(f"{path}: {error.strerror or error}; give --store a writable file.") from error
+        kind = NoSpace if error.errno in _NO_SPACE else StoreError
+        raise kind(f"{path}: {error.strerror or error}; give --store a writable file.") from error
 
 
 def _explained(path: Path, error: sqlite3.OperationalError) -> StoreError:
@@ -253,7 +256,8 @@ def _explained(path: Path, error: sqlite3.OperationalError) -> StoreError:
         " ('ulimit -f', a quota). Stored data stays readable; free space on the disk of this file or raise the limit,"
         f" then: {resume}",
     }
-    return StoreError(f"{path}: {said.get(code, error)}")
+    kind = NoSpace if code in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR) else StoreError
+    return kind(f"{path}: {said.get(code, error)}")
 
 
 try:
@@ -285,9 +289,14 @@ class RunLock:
             # The one who held it has just removed the file: what was locked is no longer the run's lock.
             os.close(handle)
             handle = self._open()
-        os.ftruncate(handle, 0)
-        os.write(handle, str(os.getpid()).encode("ascii"))
         self._handle = handle
+        try:
+            with storage_errors(self._path):
+                os.ftruncate(handle, 0)
+                os.write(handle, str(os.getpid()).encode("ascii"))
+        except BaseException:
+            self.__exit__()
+            raise
         self._file = StoreFile(self._store) if self._store.exists() else None
         return self
 
