@@ -106,8 +106,8 @@ def _rows_by_subject(path: Path) -> dict[str, list[_Row]]:
     all_rows = max(len(clusters), 1) * len(rows)
     if all_rows > MOST_ROWS:
         raise DataError(
-            f"the table has {len(clusters):,} items and {len(rows):,} subjects; with a row for each item of each subject"
-            f" these are more than {MOST_ROWS:,} rows. Divide it into several files.",
+            f"the table has {len(clusters):,} items and {len(rows):,} subjects; with a row for each item of each"
+            f" subject these are more than {MOST_ROWS:,} rows. Divide it into several files.",
             path,
         )
     absent = f"{path.name} has this item for other subjects only"
