@@ -28,6 +28,8 @@ _LINK = re.compile(r'((?:href|src|srcset|action|data-states)="|content="\d+; url
 _DIRECTIONS = dict.fromkeys((*range(0x202A, 0x202F), *range(0x2066, 0x206A)), "\ufffd")
 """Characters that change the direction of the text around them, so that a name looks like another one."""
 _OPTION = re.compile(r"((?<![\w-])--[a-z][a-z-]*)")
+_PATH_HERE = re.compile(r"/(?![/\\])[!-\[\]-~]*")
+"""A path of this server as a browser sends it: two slashes, also with a tab between them, would name another host."""
 _TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 
 
@@ -207,9 +209,7 @@ async def set_language(request: web.Request) -> web.StreamResponse:
     language, back = given.get("language", ""), given.get("back", "/")
     if language not in owner_languages():
         raise web.HTTPBadRequest(text=f"The languages are {', '.join(owner_languages())}.")
-    # Only a path of this server: two slashes would name another host.
-    inside = back.startswith("/") and not back.startswith(("//", "/\\"))
-    response = see_other(back if inside else "/")
+    response = see_other(back if _PATH_HERE.fullmatch(back) else "/")
     secure = request.app[guard.ADDRESS].secure
     response.set_cookie(COOKIE, language, httponly=True, samesite="Strict", secure=secure, max_age=_KEEP_SECONDS)
     return response
