@@ -16,7 +16,7 @@ from sociometer.core.measure import Summary
 from sociometer.core.reply_kind import AGAIN, ReplyKind, cut_off, cut_off_limit
 from sociometer.core.session import DirectReplies, Draw, ReplySource, Session
 from sociometer.core.stopping import UNDECIDED, StoppingRecord
-from sociometer.core.task import Episode, Failure, Item, Task
+from sociometer.core.task import Episode, Failure, Item, Task, without_message
 from sociometer.core.words import in_one_line
 from sociometer.engine.budget import Budget
 from sociometer.engine.plan import Plan, StoredPlan
@@ -373,7 +373,7 @@ class Runner:
             self._store.episodes.add(self._run, task, played.episode, played.events)
         self._progress.end_episode(task, effort_of(played.events, self._plan.bindings))
         failure, error = played.episode.failure, played.error
-        self._progress.tell(RunEvent("item", self._run, task, played.episode))
+        self._progress.tell(RunEvent("item", self._run, task, without_message(played.episode)))
         if failure is None:
             self._progress.done += 1
             if stop := self._first_replies.add(played, self._progress):
