@@ -133,7 +133,7 @@ class Budgeted:
                 usage = _countable(answer.usage)
                 answer = answer if usage == answer.usage else structs.replace(answer, usage=usage)
                 is_known = usage.input_tokens is not None and usage.output_tokens is not None
-                if asked.endpoint and not is_known:
+                if asked.drawn.binding.player.identity.base_url and not is_known:
                     self._progress.without_usage += 1
             else:
                 usage = Usage()
