@@ -2,6 +2,8 @@
 
 import asyncio
 import json
+import os
+import random
 import shutil
 import time
 
@@ -18,14 +20,15 @@ from sociometer.store.store import Store
 ITEMS, REPEATS, IN_FLIGHT, STUCK = 4, 25, 4, 24
 PLAY = """
 import json, sys
-from sociometer.core.config import RunConfig
+from sociometer.core.config import Caps, RunConfig
 from sociometer.core.errors import SociometerError
 from sociometer.engine.engine import Engine
 from sociometer.instruments import load
 from sociometer.store.store import Store
-store, url = sys.argv[1:]
+store, url, *cap = sys.argv[1:]
+caps = Caps(max_requests=int(cap[0])) if cap else Caps()
 config = RunConfig(
-    instrument="_template", subject="vllm/m", base_url=url, revision="1", repeats=25, in_flight=4
+    instrument="_template", subject="vllm/m", base_url=url, revision="1", repeats=25, in_flight=4, caps=caps
 )
 try:
     with Store(store) as opened:
@@ -39,9 +42,9 @@ except SociometerError as error:
 class Playing:
     """A process that plays the run."""
 
-    def __init__(self, store, server):
+    def __init__(self, store, server, *cap):
         self.server = server
-        self.process = forked.start(["-c", PLAY, str(store), server.url], stdout=forked.PIPE)
+        self.process = forked.start(["-c", PLAY, str(store), server.url, *map(str, cap)], stdout=forked.PIPE)
 
     def until(self, requests):
         """Wait until the server has got so many requests."""
@@ -174,6 +177,25 @@ def test_who_comes_back_after_another_has_played_sends_nothing(stuck, postgres):
     kind, told = first.end()
     assert kind == "LostRun" and "another process played run" in told
     assert len(stuck.received) <= sent + IN_FLIGHT
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgres"])
+def test_kills_and_cut_connections_near_a_cap_send_nothing_above_it(kind, server, tmp_path, request):
+    """Killed again and again, with two processes at once and connections cut: the cap holds to the request."""
+    store = tmp_path / "s.db" if kind == "sqlite" else request.getfixturevalue("postgres")
+    lots, cap = random.Random(int(os.environ.get("SEED", "5"))), 60
+    for _ in range(int(os.environ.get("KILLS", "8"))):
+        playing = [Playing(store, server, cap) for _ in range(lots.choice((1, 1, 2)))]
+        playing[0].until(min(cap, len(server.received) + lots.randrange(1, 12)))
+        if kind == "postgres" and lots.random() < 0.7:
+            drop(store, lots.choice(("lock", "all")))
+            time.sleep(lots.random() * 0.2)
+        for process in playing:
+            process.kill()
+        assert len(server.received) <= cap
+    told = Playing(store, server, cap).end()
+    assert told[0] == "stopped" and len(server.received) <= cap
+    assert Playing(store, server).end() == ["finished", ""]
 
 
 @pytest.mark.parametrize("kind", ["sqlite", "postgres"])
