@@ -1503,6 +1503,8 @@ def rule_copy(world, source, trust):
         if clash:
             assert "sociometer store rename" in done.err, f"the rename is missing: {done.err}"
             return
+        if world.is_known("second_copy_has_no_score") and world.rows(target):
+            world.ask(target, "store", "rescore", *world.rows(target))
         theirs, ours = world.rows(source), world.rows(target)
         for run, part in world.parts[source].items():
             assert run in ours, f"{run} was not copied"

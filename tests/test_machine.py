@@ -149,7 +149,7 @@ def test_a_name_means_one_subject():
 def test_unknown_weights_are_joined_with_same_only():
     new = Subject("ann", "server", "")
     night = new._replace(dated=1)
-    stored = part({item: RIGHT for item in "abcd"}, subject=night)
+    stored = part(dict.fromkeys("abcd", RIGHT), subject=night)
     command = part({}, subject=new)
     assert oracle.refusal(command, "night", {"night": night}, [stored]) == "measured on this form"
     assert not oracle.refusal(command, "night", {"night": night}, [stored], is_same=True)

@@ -6,6 +6,7 @@ import pytest
 
 import sociometer as sm
 from servers.faults import Fault
+from sociometer.cli.main import run_command
 
 pytestmark = pytest.mark.filterwarnings("ignore:every item:UserWarning")
 CAP, REPLY_TOKENS, LARGEST_REQUEST = 20_000, 100, 4_000
@@ -67,3 +68,40 @@ def test_an_error_that_reports_tokens_is_paid_for(openai_server, key, tmp_path, 
     openai_server.fault_of = lambda number: fault(400, error=ERROR, usage=USED)
     run = sm.run("sesi", "openai/m", limit=3, base_url=openai_server.url, store=tmp_path / "s.db")
     assert run.spent().cost == pytest.approx(3 * (900 * 1.0 + 2_000 * 10.0) / 1e6)
+
+
+NOTHING = {"prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0}
+
+
+def read_by(server):
+    """The least that a server has read: a token for every eight bytes of its prompts."""
+    return sum(len(json.dumps(request.body["messages"])) for request in server.received) // 8
+
+
+def test_no_usage_for_calls_of_tools_is_not_believed(openai_server, tmp_path):
+    openai_server.calls = lambda body: [("1", body["tools"][0]["function"]["name"], "{}")]
+    openai_server.say = lambda body: ""
+    openai_server.usage = NOTHING
+    cap = 60_000
+    options = {"settings": {"talks": 40}, "reply_tokens": REPLY_TOKENS, "max_tokens": cap, "in_flight": 1}
+    run = sm.run("helpdesk", f"vllm/m@{openai_server.url}#1", store=tmp_path / "s.db", **options)
+    assert run.status == "stopped"
+    assert 0 < read_by(openai_server) <= run.spent().against_caps[1] <= cap
+
+
+def test_no_usage_for_empty_texts_is_not_believed(openai_server, key, tmp_path):
+    openai_server.usage = NOTHING
+    openai_server.say = lambda body: ""
+    options = {"base_url": openai_server.url, "store": tmp_path / "s.db", "reply_tokens": REPLY_TOKENS}
+    run = sm.run("sesi", "openai/m", max_tokens=CAP, in_flight=1, **options)
+    assert run.status == "stopped"
+    assert 0 < read_by(openai_server) <= run.spent().against_caps[1] <= CAP
+
+
+def test_a_usage_that_is_not_believed_is_told(openai_server, key, tmp_path, capsys):
+    openai_server.usage = NOTHING
+    options = ["--model", f"vllm/m@{openai_server.url}", "--limit", "3", "--store", str(tmp_path / "s.db")]
+    assert run_command(["run", "sesi", *options]) == 0
+    told = capsys.readouterr()
+    assert "0 tokens (3 replies without a token count)" in told.out + told.err
+    assert "cost unknown" in told.out + told.err and "$0.0000" not in told.out + told.err

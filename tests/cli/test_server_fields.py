@@ -117,7 +117,7 @@ def test_the_store_and_exports_have_no_value_of_a_header(tmp_path, monkeypatch):
     exported = gzip.decompress(file.read_bytes()).decode()
     config = json.loads(exported.splitlines()[0])["content"]["manifest"]["config"]
     assert config["server_fields"]["subject"]["header_digests"] == {"x-team": ""}
-    assert config["server_fields"]["subject"]["query"] == {"api-version": "2024-10-21"}
+    assert config["server_fields"]["subject"]["query"] == {"api-version": "(not published)"}
 
 
 def test_resume_asks_for_headers_again_and_refuses_other_values(tmp_path, capsys):

@@ -145,6 +145,7 @@ def test_a_server_that_never_stops_sending_is_stopped(home, tmp_path, monkeypatc
     monkeypatch.setattr(data, "_MOST_BYTES", 100_000)
     with pytest.raises(MachineryError, match="is larger than 100,000 bytes"):
         fetch(tmp_path, SUM)
+    assert not sum(path.stat().st_size for path in tmp_path.rglob("*") if path.is_file())
 
 
 def test_a_missing_file_is_said(home, tmp_path):

@@ -20,6 +20,14 @@ SECRETS = [
     '"api_key": "hunter2hunter2"',
     "sk-ab****************cdef",
     "0123456789abcdef0123456789abcdef",
+    "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhIn0.c2ln",
+    "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhIn0",
+    "glpat-abcdefGHIJ",
+    "ghp_abcdefghijklmnop",
+    "github_pat_abcdefghij",
+    "xoxb-abcdefghijkl",
+    "AKIAIOSFODNNEXAMPLE",
+    "ASIAIOSFODNNEXAMPLE",
 ]
 
 

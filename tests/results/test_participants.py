@@ -85,7 +85,8 @@ def test_only_who_took_part_can_be_flagged_and_who_withdrew_is_told(tmp_path, ca
         capsys.readouterr()
         assert run_command(["study", "show", "spring", "--store", str(made.path)]) == 0
     said = " ".join(capsys.readouterr().out.split())
-    assert "1 participant withdrew. Results and norms leave out" in said and " of 1), and not left out:" in said
+    assert "1 participant withdrew (1 had started, 1 had finished). Results and norms leave out" in said
+    assert " of 1), and not left out:" in said
 
 
 def test_the_people_who_count_have_a_mean_an_sd_and_the_alpha_of_a_comparison(studied):

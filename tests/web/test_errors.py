@@ -47,7 +47,8 @@ def test_every_error_has_a_status_and_words_for_guests(language):
         (errors.Busy("run x is in progress in process 28185; resume the run."), 503, "60"),
         (errors.NotFound("unknown run 'x'; Run 'sociometer runs' to see all."), 404, None),
         (errors.UsageError("role 'judge' needs --role judge=MODEL."), 500, None),
-        (errors.StoreError("/home/owner/lab.db: the disk is full; run 'sociometer resume'."), 500, None),
+        (errors.NoSpace("/home/owner/lab.db: the disk is full; run 'sociometer resume'."), 503, "60"),
+        (errors.StoreError("/home/owner/lab.db: a stored record is damaged."), 500, None),
         (ZeroDivisionError("/home/owner/code.py"), 500, None),
     ],
 )

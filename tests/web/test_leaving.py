@@ -181,7 +181,7 @@ def test_while_another_process_holds_the_run_a_withdrawal_is_in_progress(tmp_pat
             # The answers count nowhere.
             assert [one.id for one in sm.runs(store=opened.path)] == [kept]
             assert [one.id for one in book.participants("spring")] == [stays]
-            assert book.started("spring") == 1 and book.study("spring").withdrawn == 0
+            assert book.started("spring") == 2 and book.study("spring").withdrawn == 0
             with pytest.raises(UsageError, match="unknown run"):
                 sm.get_run(run, store=opened.path)
             rows, norm = tmp_path / "rows", tmp_path / "norm.json"

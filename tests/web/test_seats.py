@@ -79,21 +79,22 @@ def test_an_answer_that_was_not_stored_is_not_taken():
 
 def test_nobody_waits_for_a_file_that_another_process_has_locked(tmp_path):
     """The study's file is locked: an answer waits for it, other requests do not."""
-    with OpenStudy(tmp_path / "s.db", "sesi", "--limit", "2") as opened, ThreadPoolExecutor(1) as pool:
+    with OpenStudy(tmp_path / "s.db", "sesi", "--limit", "3") as opened, ThreadPoolExecutor(1) as pool:
         person = opened.person().join()
+        person.answer()  # that somebody has answered at all is in the study's file before the answer
         fields = person.filled(Form(person.page().text, "/take"))
         (one,) = opened.book.participants("spring")
         with closing(sqlite3.connect(book_path(opened.path), isolation_level=None)) as other:
             other.execute("BEGIN IMMEDIATE")
             sent = pool.submit(person.post, "/take", fields)
-            while opened.store.journal.count_replies(one.run, identity_of(one.id)) < 1:
+            while opened.store.journal.count_replies(one.run, identity_of(one.id)) < 2:
                 time.sleep(0.01)
             assert Client(opened.served.url).get("/static/style.css").status == 200
             assert Client(opened.served.url).get("/nowhere").status == 404
             assert not sent.done()
             other.execute("ROLLBACK")
         assert sent.result(30).status == 303
-        assert [one.question for one in opened.book.timings("spring")] == [0]
+        assert [one.question for one in opened.book.timings("spring")] == [0, 1]
 
 
 def test_who_leaves_and_comes_back_is_asked_every_question_once(tmp_path):

@@ -31,6 +31,8 @@ from sociometer.store.stored_run import StoredRun
 
 REQUIRED, OPTIONAL = ("item", "subject", "score"), ("cluster",)
 MEASURE = "score"
+MOST_ROWS = 2_000_000
+"""The most rows of a table, those of items that only other subjects have included: all of them are in memory."""
 MOST_QUEUED = 2000
 """How many episodes may wait to be written, so that a large table is never twice in memory."""
 
@@ -89,6 +91,8 @@ def _rows_by_subject(path: Path) -> dict[str, list[_Row]]:
     rows: dict[str, list[_Row]] = {}
     seen: Counter[tuple[str, str]] = Counter()
     for line, subject, row in _rows(path):
+        if line > MOST_ROWS + 1:
+            raise DataError(f"the table has more than {MOST_ROWS:,} rows; divide it into several files", path, line)
         if clusters.setdefault(row.item, row.cluster) != row.cluster:
             raise DataError(
                 f"item '{row.item}' is in cluster '{row.cluster}' here and in '{clusters[row.item]}' above", path, line
@@ -97,6 +101,13 @@ def _rows_by_subject(path: Path) -> dict[str, list[_Row]]:
         seen[subject, row.item] += 1
     if not rows:
         raise DataError("the file has no rows", path)
+    all_rows = max(len(clusters), 1) * len(rows)
+    if all_rows > MOST_ROWS:
+        raise DataError(
+            f"the table has {len(clusters):,} items and {len(rows):,} subjects; with a row for each item of each"
+            f" subject these are more than {MOST_ROWS:,} rows. Divide it into several files.",
+            path,
+        )
     absent = f"{path.name} has this item for other subjects only"
     for subject, own in rows.items():
         own += [_Row(item, of, failure=absent) for item, of in clusters.items() if not seen[subject, item]]

@@ -175,6 +175,6 @@ command = TableCommand(
     help="Compare two models item by item, with a verdict; rank three or more, with an interval for each rank. RUN is"
     " the name of a model, a model, a study, the id of a run or 'last'. An INSTRUMENT or 'all' ranks all. What was"
     " asked in the same way is compared. Beside the people of a study, each model is compared with them; with --margin,"
-    " --fail-if or --fail-unless, each later one with the first. --to FOLDER writes one file with every number: comparisons.csv,"
-    " leaderboard.csv (ranks) or items.csv (--reliability); --to FILE.csv names it yourself.",
+    " --fail-if or --fail-unless, each later one with the first. --to FOLDER writes one file with every number:"
+    " comparisons.csv, leaderboard.csv (ranks) or items.csv (--reliability); --to FILE.csv names it yourself.",
 )

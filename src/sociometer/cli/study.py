@@ -368,8 +368,9 @@ def _withdraw(name: str, participant: str, yes: bool, store: StorePlace | None, 
         f"Deleted: {found.id}, {counted(erased.answers, 'answer')}, {counted(erased.texts, 'text')},"
         f" {counted(erased.analyses, 'analysis', 'analyses')}, {counted(erased.units, 'unit')} for raters with"
         f" {counted(erased.labels, 'label')}.",
-        f"Kept: the number of participants who withdrew, and {counted(erased.shared_texts, 'text')} that other runs"
-        " have too, such as questions. Files that were exported or copied before are not changed.",
+        f"Kept: how many participants withdrew, had started and had finished, and"
+        f" {counted(erased.shared_texts, 'text')} that other runs have too, such as"
+        " questions. Files that were exported or copied before are not changed.",
     )
 
 

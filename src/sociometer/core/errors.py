@@ -8,6 +8,7 @@ SociometerError
 │   │   └── FileMissing an official file is not on this machine
 │   └── BundleError     the file of a run cannot be checked (exit code 6; in store/bundle.py)
 ├── StoreError          the store cannot be used: damaged, disk full (exit code 5)
+│   ├── NoSpace         nothing can be written now, such as on a full disk
 │   └── Busy            another process has the store or the run; try again later
 ├── MachineryError      a reply could not be obtained; counted separately from the score (exit code 4)
 │   ├── Unreachable     no connection could be made; nothing was used
@@ -84,6 +85,10 @@ class StoreError(SociometerError):
     """The store cannot be opened, read or written."""
 
     exit_code = ExitCode.STORE
+
+
+class NoSpace(StoreError):
+    """Nothing can be written at the moment, such as on a full disk; what is stored stays readable."""
 
 
 class Busy(StoreError):
@@ -222,6 +227,7 @@ class StopCause(StrEnum):
     UNREACHABLE = "unreachable"
     DECIDED = "decided"
     OTHER_MODEL = "other model"
+    LOST = "lost"
     ERROR = "error"
 
     @property

@@ -30,6 +30,8 @@ _OUR_HEADERS = re.compile(
 _KEY_IN_BODY = re.compile("api[-_]?key|secret|passw|credential|bearer|access[-_]?token|authori", re.IGNORECASE)
 _KEY = re.compile(r"key|token|secret|passw|credential|bearer|auth|cookie|signature|jwt|^sig$", re.IGNORECASE)
 _HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
+NOT_PUBLISHED = "(not published)"
+"""What a file for strangers has in place of a text, which may be somebody's name, a path or a secret."""
 _KEYS_COME = "keys come from environment variables: --key-variable NAME."
 
 
@@ -49,8 +51,12 @@ class ServerFields(Struct, frozen=True, omit_defaults=True):
 
     @property
     def published(self) -> "ServerFields":
-        """The same with only the names of headers."""
-        return structs.replace(self, headers={}, header_digests=dict.fromkeys(self.stored.header_digests, ""))
+        """The same for strangers: the names of all fields, and of their values only numbers."""
+        return ServerFields(
+            body={name: _without_texts(value) for name, value in self.body.items()},
+            query=dict.fromkeys(self.query, NOT_PUBLISHED),
+            header_digests=dict.fromkeys(self.stored.header_digests, ""),
+        )
 
     @property
     def digest(self) -> str:
@@ -106,6 +112,15 @@ def server_fields(given: Mapping[str, Any]) -> dict[str, ServerFields]:
         known = found.get(role, NONE)
         found[role] = structs.replace(known, **{part: {**getattr(known, part), field: value}})
     return found
+
+
+def _without_texts(value: Any) -> Any:
+    """A JSON value with its texts replaced; the names of fields stay."""
+    if isinstance(value, dict):
+        return {name: _without_texts(inner) for name, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_without_texts(inner) for inner in value]
+    return NOT_PUBLISHED if isinstance(value, str) else value
 
 
 def _names_within(value: Any) -> list[str]:

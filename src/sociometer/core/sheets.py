@@ -34,6 +34,10 @@ _GUARDED = re.compile(r"'+[=+\-@\t\r]")
 _MOST_NAMES = 12
 _MOST_MISSING = 500_000
 """How many cells may be missing at the ends of all rows; each of them takes memory although it is not in the file."""
+MOST_BYTES = 64 << 20
+"""The largest file that is read whole; a streamed one may have any size."""
+_LONGEST_RECORD = 16 << 20
+"""The most characters of a record, its line breaks included."""
 _BEGINNING = 65536
 """How much of a file is read to find its separator."""
 
@@ -94,6 +98,8 @@ def stream_rows(
     """
     try:
         with path.open(encoding="utf-8-sig", newline="") as stream:
+            if not path.is_file():
+                raise DataError("is no file; save the table as a file and give its path", path)
             begin = stream.read(_BEGINNING)
             stream.seek(0)
             head, columns, records = _opened(stream, begin, required, optional, path)
@@ -224,9 +230,12 @@ def _opened(
 
 def _text(path: Path) -> str:
     try:
-        content = path.read_bytes()
+        with path.open("rb") as stream:
+            content = stream.read(MOST_BYTES + 1)
     except OSError as error:
         raise DataError(f"cannot be read ({error.strerror or error})", path) from None
+    if len(content) > MOST_BYTES:
+        raise DataError(f"has more than {MOST_BYTES >> 20} MB; divide it into several files", path)
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -252,15 +261,41 @@ def _records(
 ) -> Iterator[tuple[int, list[str]]]:
     """The cells of each record that has any content, with the line on which it begins."""
     lines = io.StringIO(text, newline="") if isinstance(text, str) else text
-    reader = csv.reader(lines, delimiter=separator)
+    bounded = _BoundedLines(lines)
+    reader = csv.reader(bounded, delimiter=separator)
     line = 1
     try:
         for cells in reader:
             if any(cells):
                 yield line, [_unguarded(cell) for cell in cells] if guarded else cells
             line = reader.line_num + 1
+            bounded.begin_record()
     except csv.Error as error:
         raise DataError(f"not readable as CSV ({error})", path, line) from None
+
+
+class _BoundedLines:
+    """The lines of a file for `csv`, which reads on until a quotation mark or a line ends, whatever is between."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self._left = _LONGEST_RECORD
+
+    def begin_record(self) -> None:
+        """The record so far has ended."""
+        self._left = _LONGEST_RECORD
+
+    def __iter__(self) -> "_BoundedLines":
+        return self
+
+    def __next__(self) -> str:
+        line = self._stream.readline(self._left + 1)
+        if not line:
+            raise StopIteration
+        self._left -= len(line)
+        if self._left < 0:
+            raise csv.Error(f"a row has more than {_LONGEST_RECORD:,} characters")
+        return line
 
 
 def _columns(header: Sequence[str], known: Sequence[str]) -> tuple[str, ...]:

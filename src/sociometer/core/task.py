@@ -8,7 +8,7 @@ from random import Random
 from typing import Any, Generic, Protocol, TypeVar
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from sociometer.core.card import NO_CARD, Card
 from sociometer.core.conversation import SUBJECT
@@ -138,6 +138,13 @@ class Episode(Struct, Generic[ItemT, OutcomeT], frozen=True):
         scores = self.score.values.items() if self.score else ()
         said = self.failure.kind if self.failure else ", ".join(f"{name} {value:g}" for name, value in scores)
         return f"<episode {self.item.id}, repeat {self.repeat}: {said or 'no score'}>"
+
+
+def without_message(episode: Episode[ItemT, OutcomeT]) -> Episode[ItemT, OutcomeT]:
+    """The episode with the kind of its failure only: a message may name servers, paths and people."""
+    if episode.failure is None:
+        return episode
+    return structs.replace(episode, failure=structs.replace(episode.failure, message=""))
 
 
 class SheetRow(Struct, frozen=True):

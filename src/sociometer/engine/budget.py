@@ -104,6 +104,11 @@ class Budget:
             raise
         return reservation
 
+    @property
+    def settled_requests(self) -> int:
+        """How many requests of the run were sent and have ended."""
+        return self.spent.requests - sum(self._in_flight.values())
+
     def withdraw(self, reservation: Reservation) -> None:
         """End a reservation without a charge: the request was not sent."""
         self._give_back(reservation)

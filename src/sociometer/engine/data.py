@@ -175,7 +175,8 @@ async def _download(
                 async for block in response.content.iter_chunked(_BLOCK):
                     done += len(block)
                     if done > _MOST_BYTES:
-                        said = f"{url} is larger than {_MOST_BYTES:,} bytes; the download was stopped."
+                        stream.truncate(0)
+                        said = f"{url} is larger than {_MOST_BYTES:,} bytes; nothing of it was kept."
                         raise MachineryError(said, FailureKind.DOWNLOAD)
                     stream.write(block)
                     told(done, total)

@@ -36,6 +36,7 @@ from sociometer.engine.run_options import model_spec
 from sociometer.engine.runner import Ending, Runner
 from sociometer.models.keys import KeyPolicy
 from sociometer.models.python import Function, PythonPlayer
+from sociometer.store.holding import LostRun, RunHold
 from sociometer.store.past import present_settings
 from sociometer.store.records import Manifest, RunRecord, RunStatus, present_prompts
 from sociometer.store.resolver import Resolver
@@ -278,13 +279,13 @@ class Engine:
 
         What the players take is freed at the end, except weights that the `following` run uses too.
         """
-        with self.store.hold(plan.run.id):
+        with self.store.hold(plan.run.id) as held:
             async with AsyncExitStack() as opened:
                 for player in plan.players:
                     await opened.enter_async_context(player)
                 await self._release()
                 try:
-                    return await self._play_alone(plan)
+                    return await self._play_alone(plan, held)
                 finally:
                     weights = {one.identity for one in plan.players if not one.identity.base_url}
                     for player in following.players if following else ():
@@ -296,7 +297,7 @@ class Engine:
         while self._kept:
             await self._kept.pop().__aexit__()
 
-    async def _play_alone(self, plan: StoredPlan) -> PlayedRun:
+    async def _play_alone(self, plan: StoredPlan, held: RunHold) -> PlayedRun:
         record, journal = plan.run, self.store.journal
         journal.charge_allowance(record.id)
         allow = partial(journal.allow, record.id)
@@ -324,12 +325,18 @@ class Engine:
         if self.listener:
             self.listener.started(record.id, progress)
         ending, status = Ending(RunStatus.STOPPED, "ended by an internal error"), None
-        runner = Runner(plan, self.store, progress, budget)
+        is_held = True
+        runner = Runner(plan, self.store, held, progress, budget)
         try:
             try:
                 ending = await runner.play()
             except asyncio.CancelledError:
                 ending = Ending(RunStatus.STOPPED, "interrupted", StopCause.INTERRUPTED)
+                raise
+            except LostRun as lost:
+                # Another process may hold the run now: then its status and its summaries are not ours to write.
+                ending = Ending(RunStatus.STOPPED, str(lost), StopCause.LOST)
+                is_held = False
                 raise
             away = ending.cause is StopCause.UNREACHABLE and not progress.failed
             silent = ending.status is RunStatus.FAILED or away
@@ -348,14 +355,16 @@ class Engine:
                 progress.failed = Counter(self.store.episodes.failures(record.id, self.store.runs.uncounted(ended)))
             progress.tell(RunEvent("end", record.id, status=ending.status))
         finally:
-            self._store_served(record, runner.served)
+            if is_held:
+                self._store_served(record, runner.served)
             progress.status = ending.status
             self._spent[record.id] = budget.spent.against_caps
             if self.listener:
                 self.listener.ended(record.id, ending)
             # After the summaries, so that a run that is killed before has none that could be out of date.
             with contextlib.suppress(StoreError):
-                self.store.runs.set_status(record.id, status or ending.status, why=ending.reason)
+                if is_held:
+                    self.store.runs.set_status(record.id, status or ending.status, why=ending.reason)
         await _in_thread(self.store.flush)
         return PlayedRun(self.stored(record.id), ending, progress)
 

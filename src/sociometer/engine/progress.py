@@ -53,7 +53,7 @@ class RunEvent(Struct, frozen=True):
     kind: Literal["item", "look", "end"]  # `item`: an item is done; `look`: a stopping rule has looked; `end`.
     run: str  # The id of the run.
     task: str = ""  # The task of the item or the rule; empty at the end.
-    episode: Episode[Any, Any] | None = None  # The item with its score or its failure.
+    episode: Episode[Any, Any] | None = None  # The item with its score, or the kind of its failure.
     stopping: StoppingRecord | None = None  # The looks of the rule so far.
     status: RunStatus = RunStatus.PLAYING  # The status of the run: `playing` until the end.
 
@@ -79,6 +79,8 @@ class Progress:
     """The latest message of each kind of failure."""
     warnings: list[str] = field(default_factory=list)
     from_journal: int = 0
+    without_usage: int = 0
+    """Replies of servers that reported no usage, or one that cannot be."""
     sent: int = 0
     answered: int = 0
     in_flight: int = 0

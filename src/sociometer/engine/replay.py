@@ -96,6 +96,9 @@ def why_no_bundle(run: StoredRun) -> str:
         return f"{who} cannot be written as a file that others check: it was {past}; write it as .csv or .jsonl."
     if run.status is not RunStatus.FINISHED:
         return f"{who} is {run.state}; finish it first: {run.manifest.config.resume_command(run.reference)}"
+    if run.manifest.config.of_people:
+        tables = hint("study export", "STUDY", "--to", "FOLDER")
+        return f"{who} has the answers of a person, which no file for strangers has; for tables of them: {tables}"
     if run.manifest.imported or run.manifest.given_items:
         source = "was imported" if run.manifest.imported else "is of another command than 'run'"
         return f"{who} {source}, so others cannot play it again; write it as .csv or .jsonl."

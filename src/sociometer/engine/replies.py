@@ -23,10 +23,12 @@ from sociometer.core.errors import FailureKind, MachineryError, StopCause, Stopp
 from sociometer.core.session import DrawnRequest
 from sociometer.core.words import visible
 from sociometer.engine.budget import Budget, Reservation
+from sociometer.engine.fence import Fence
 from sociometer.engine.plan import Plan
 from sociometer.engine.prices import Price, price_of
 from sociometer.engine.progress import Progress
 from sociometer.engine.throttle import Throttle, ceiling_of, wait_asked
+from sociometer.store.holding import RunHold
 from sociometer.store.journal import Journal
 from sociometer.store.records import Charge, JournalEntry
 
@@ -92,12 +94,23 @@ class StopSwitch:
 
 
 class Budgeted:
-    """Reserves the worst case of a request, asks the player, and settles what the request really used."""
+    """Reserves the worst case of a request, asks the player, and settles what the request really used.
+
+    Nothing is sent unless this process still holds the run (`Fence`).
+    """
 
     def __init__(
-        self, plan: Plan, budget: Budget, journal: Journal, run: str, progress: Progress, switch: StopSwitch
+        self,
+        plan: Plan,
+        budget: Budget,
+        fence: Fence,
+        journal: Journal,
+        run: str,
+        progress: Progress,
+        switch: StopSwitch,
     ) -> None:
         self._budget = budget
+        self._fence = fence
         self._journal = journal
         self._run = run
         self._progress = progress
@@ -120,6 +133,9 @@ class Budgeted:
                 # Impossible numbers are not kept: the store could not hold some of them, and the reply was paid for.
                 usage = _countable(answer.usage)
                 answer = answer if usage == answer.usage else structs.replace(answer, usage=usage)
+                is_known = usage.input_tokens is not None and usage.output_tokens is not None
+                if asked.drawn.binding.player.identity.base_url and not is_known:
+                    self._progress.without_usage += 1
             else:
                 usage = Usage()
         except MachineryError as error:
@@ -147,10 +163,16 @@ class Budgeted:
         drawn = asked.drawn
         self._switch.check(drawn.draw.task)
         try:
-            return await self._budget.reserve(drawn.binding.label, drawn.request, price, writes=asked.writes)
+            reservation = await self._budget.reserve(drawn.binding.label, drawn.request, price, writes=asked.writes)
         except Stopped as limit:
             self._switch.stop(limit)
             raise
+        try:
+            await self._fence.check()
+        except BaseException:
+            self._budget.withdraw(reservation)
+            raise
+        return reservation
 
 
 async def _answer(asked: PendingRequest) -> Any:
@@ -397,6 +419,7 @@ class RunReplies:
         plan: Plan,
         journal: Journal,
         run: str,
+        held: RunHold,
         budget: Budget,
         progress: Progress,
         *,
@@ -406,7 +429,8 @@ class RunReplies:
         self.served = ServedModel(plan.config.subject_label, served)
         config = plan.config
         self._switch = switch = StopSwitch()
-        budgeted = Budgeted(plan, budget, journal, run, progress, switch)
+        fence = Fence(held, journal, run, budget)
+        budgeted = Budgeted(plan, budget, fence, journal, run, progress, switch)
         throttled = Throttled(Kept(budgeted, journal, run), plan, progress, switch)
         switch.wake.append(throttled.open)
         policy = RetryPolicy() if config.retries is None else RetryPolicy(config.retries)

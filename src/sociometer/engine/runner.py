@@ -16,12 +16,13 @@ from sociometer.core.measure import Summary
 from sociometer.core.reply_kind import AGAIN, ReplyKind, cut_off, cut_off_limit
 from sociometer.core.session import DirectReplies, Draw, ReplySource, Session
 from sociometer.core.stopping import UNDECIDED, StoppingRecord
-from sociometer.core.task import Episode, Failure, Item, Task
+from sociometer.core.task import Episode, Failure, Item, Task, without_message
 from sociometer.core.words import in_one_line
 from sociometer.engine.budget import Budget
 from sociometer.engine.plan import Plan, StoredPlan
 from sociometer.engine.progress import Progress, RunEvent, effort_of
 from sociometer.engine.replies import RunReplies
+from sociometer.store.holding import RunHold
 from sociometer.store.records import RunStatus
 from sociometer.store.store import Store
 from sociometer.store.stored_run import StoredRun, score_safely
@@ -217,7 +218,7 @@ class _Blocks:
 class Runner:
     """Plays one run."""
 
-    def __init__(self, plan: StoredPlan, store: Store, progress: Progress, budget: Budget) -> None:
+    def __init__(self, plan: StoredPlan, store: Store, held: RunHold, progress: Progress, budget: Budget) -> None:
         self._plan = plan
         self._items = plan.lists
         self._rule = plan.rule
@@ -232,7 +233,7 @@ class Runner:
         """What a function of the user's raised last, or what stopped the run."""
         self._first_replies = FirstReplies(plan)
         self._replies = RunReplies(
-            plan, store.journal, run, budget, progress, scope=plan.run.manifest.scope, served=plan.served
+            plan, store.journal, run, held, budget, progress, scope=plan.run.manifest.scope, served=plan.served
         )
         self._replies.wake.append(self._wake)
 
@@ -379,7 +380,7 @@ class Runner:
             self._store.episodes.add(self._run, task, played.episode, played.events)
         self._progress.end_episode(task, effort_of(played.events, self._plan.bindings))
         failure, error = played.episode.failure, played.error
-        self._progress.tell(RunEvent("item", self._run, task, played.episode))
+        self._progress.tell(RunEvent("item", self._run, task, without_message(played.episode)))
         if failure is None:
             self._progress.done += 1
             if stop := self._first_replies.add(played, self._progress):

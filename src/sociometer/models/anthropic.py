@@ -1,5 +1,6 @@
 """The Anthropic wire format: messages."""
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any
@@ -18,6 +19,7 @@ from sociometer.models.presets import ModelOptions
 from sociometer.models.usage import reported_usage
 
 _VERSION = "2023-06-01"
+_BUDGET = re.compile("[0-9]{1,9}")
 _MOST_TOKENS = 4096
 """The default limit; the format requires one."""
 _OFF = {"type": "disabled"}
@@ -166,7 +168,7 @@ def _thinking(effort: str) -> dict[str, Any]:
     """A number is a budget of tokens (older models), `none` turns thinking off, a word is an effort (newer models)."""
     if not effort:
         return {}
-    if effort.isdigit():
+    if _BUDGET.fullmatch(effort):
         return {"thinking": {"type": "enabled", "budget_tokens": int(effort)}}
     if effort == "none":
         return {"thinking": _OFF}

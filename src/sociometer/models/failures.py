@@ -22,7 +22,10 @@ _LONGEST_DETAIL = 300
 _LONGEST_READ = 10_000
 _LONGEST_SEARCHED = 4_000
 _SECRETS = re.compile(
-    r"\b(?:(?:sk|pk|rk|gsk|xai|tgp|hf|r8|nvapi|key|org|proj)[-_][A-Za-z0-9_\-*.]{6,}"
+    r"\b(?:(?:sk|pk|rk|gsk|xai|tgp|hf|r8|nvapi|key|org|proj|glpat|gh[opsru]|github_pat|xox[abeprs])[-_]"
+    r"[A-Za-z0-9_\-*.]{6,}"
+    r"|eyJ[A-Za-z0-9_\-]{8,}\.[A-Za-z0-9_\-]{8,}(?:\.[A-Za-z0-9_\-]*)?"
+    r"|A(?:KIA|SIA|ROA)[A-Z0-9]{12,}"
     r"|AIza[A-Za-z0-9_\-]{10,}|ya29\.[A-Za-z0-9_\-]{10,}"
     r"|(?i:(?:bearer|basic)\s++)[A-Za-z0-9_\-.+/=*]{4,}"
     r"|(?i:(?:api[-_ ]?key|token|secret|password)\b[\"']?\s*+(?:provided\s*+)?[:=]\s*+[\"']?)[^\s\"',;}]{4,}"

@@ -22,8 +22,8 @@ _TOTAL = ("total_tokens", "totalTokenCount")
 _NAMES = frozenset((*_READ, *_WRITTEN, *_TOTAL))
 _WRITTEN_BY_MODELS = frozenset(("content", "input", "arguments", "logprobs"))
 _DEEPEST = 8
-_LONGEST_TOKEN = 128
-"""The most characters of a token: vocabularies have some of 128 spaces."""
+_CHARACTERS_A_TOKEN, _CHARACTERS_MORE = 10, 32
+"""A longer text has more tokens: words have four or five letters a token, and a reply may be one long word."""
 _decode = msgspec.json.Decoder().decode
 
 
@@ -49,13 +49,27 @@ def with_reported_usage(error: MachineryError, body: bytes) -> MachineryError:
 
 
 def possible_usage(reply: Reply) -> Reply:
-    """The reply; too few tokens for its text, or none for its prompt, count as not reported."""
+    """The reply; too few tokens for its text and calls, or none for its prompt, count as not reported."""
     used = Usage(token_count(reply.usage.input_tokens), token_count(reply.usage.output_tokens))
-    size = len(reply.text) + len(reply.reasoning)
-    read = None if size and used.input_tokens == 0 else used.input_tokens
-    written = None if used.output_tokens is None or used.output_tokens * _LONGEST_TOKEN < size else used.output_tokens
+    read = used.input_tokens or None  # no prompt is empty
+    written = used.output_tokens
+    if written is not None and _are_too_few(written, _size(reply)):
+        written = None
     usage = Usage(read, written)
     return reply if usage == reply.usage else structs.replace(reply, usage=usage)
+
+
+def _size(reply: Reply) -> int:
+    """How many characters the model wrote: calls of tools are text too."""
+    calls = sum(len(call.name) + len(call.arguments) for call in reply.calls)
+    return len(reply.text) + len(reply.reasoning) + calls
+
+
+def _are_too_few(tokens: int, size: int) -> bool:
+    """Whether a text of this size has more tokens."""
+    if not tokens:
+        return size > 0
+    return tokens * _CHARACTERS_A_TOKEN + _CHARACTERS_MORE < size
 
 
 def _reports(part: Any, depth: int = 0) -> Iterator[Mapping[str, Any]]:

@@ -11,6 +11,8 @@ import msgspec
 from sociometer.core.errors import DataError
 
 T = TypeVar("T")
+_LONGEST_LINE = 64 << 20
+"""The most bytes of a line: a file without line breaks does not fill the memory."""
 
 
 def read_items(path: Path, kind: type[T], expected: str = "") -> Iterator[T]:
@@ -26,7 +28,9 @@ def read_lines(path: Path, kind: type[T], expected: str = "") -> Iterator[tuple[
     decoder = msgspec.json.Decoder(kind)
     try:
         with path.open("rb") as lines:
-            for number, line in enumerate(lines, 1):
+            for number, line in enumerate(iter(lambda: lines.readline(_LONGEST_LINE + 1), b""), 1):
+                if len(line) > _LONGEST_LINE:
+                    raise DataError(f"the line has more than {_LONGEST_LINE >> 20} MB", path, number)
                 if not line.strip():
                     continue
                 try:

@@ -251,7 +251,7 @@ def _facts(progress: Progress) -> Iterable[str]:
         yield counted(progress.from_journal, "reply", "replies") + " from the journal"
     spent = progress.budget.spent
     tokens = spent.input_tokens + spent.output_tokens
-    if tokens or spent.priced or spent.charged_tokens:  # a function counts none
+    if tokens or spent.priced or spent.charged_tokens or progress.without_usage:  # a function counts none
         uncounted = f" ({spent.unmetered} replies without a token count)" if spent.unmetered else ""
         yield f"{tokens:,} tokens{uncounted}"
         yield cost_in_words(spent.cost, spent.priced, spent.unpriced, spent.charged_cost)
@@ -267,6 +267,8 @@ def _facts(progress: Progress) -> Iterable[str]:
 def how_it_ended(progress: Progress, ending: Ending, run: str) -> str:
     """What to do next after a run with problems; empty if there is nothing to do."""
     reason = ending.reason.rstrip(".")
+    if ending.cause is StopCause.LOST:  # the error says what to do
+        return ""
     if ending.cause in (StopCause.CUT_OFF, StopCause.UNREADABLE):  # more of the same helps nobody
         rest = progress.resume if progress.done < progress.total else None
         as_it_is = f"\nTo play the rest as it is: {rest()}" if rest else ""

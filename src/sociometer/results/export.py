@@ -12,6 +12,7 @@ from sociometer.core.card import column
 from sociometer.core.language import read_texts
 from sociometer.core.lazy import require
 from sociometer.core.sheets import guard, whole_file
+from sociometer.core.task import without_message
 from sociometer.results.groups import PeopleRun
 from sociometer.store.stored_run import StoredRun
 
@@ -99,7 +100,8 @@ def _write_jsonl(runs: Sequence[StoredRun], path: Path) -> Counter[str]:
             for task in run.all_tasks:
                 for episode in run.episodes(task):
                     events = run.transcript(episode, task)
-                    line = {"run": run.id, "version": run.version, "task": task, "episode": episode, "events": events}
+                    shown = without_message(episode)
+                    line = {"run": run.id, "version": run.version, "task": task, "episode": shown, "events": events}
                     stream.write(encode(line) + b"\n")
                     written[run.id] += 1
     return written

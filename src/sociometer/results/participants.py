@@ -133,7 +133,10 @@ def participants_table(
     rows = tuple(row_of(taking, one, [found[one.id].get(title) for title in cards], say) for one in taking.participants)
     columns, units = (*BEFORE, *cards, *AFTER, *study.questions), {title: str(one.unit) for title, one in cards.items()}
     note = "" if rows or study.withdrawn else "Nobody has taken part. "
-    note += f"{counted(study.withdrawn, 'participant')} withdrew. " * bool(study.withdrawn)
+    gone = book.gone(study.name)
+    if gone.withdrew:
+        note += f"{counted(gone.withdrew, 'participant')} withdrew ({gone.started} had started, {gone.finished}"
+        note += " had finished). "
     note += f"Results and norms leave out participants with {missing_rule()}."
     took = [row for one, row in zip(taking.participants, rows, strict=True) if not one.screened_out]
     many = f" ({sum(bool(row[columns.index('flagged')]) for row in took)} of {len(took)})" * bool(took)

@@ -34,6 +34,8 @@ _MOST_PARTS = 6
 """A longer list of an outcome is one cell of JSON."""
 _MOST_VALUES = 12
 """A column with more different texts has no list of values in the codebook."""
+_OUR_WORDS = ("condition_", "item", "instrument", "task", "cluster", "status", "model", "failure")
+"""Beginnings of columns whose texts are ours. What people wrote, and why the owner left them out, is in no codebook."""
 _LONGEST, _LONGEST_VALUE = 64, 40
 _ITEM_NAMES = {"options": "option", "standard": "key", "answer": "key"}
 _NAMED = ("condition_", "item_", "excluded_", "counts_")
@@ -313,7 +315,8 @@ def _codebook(tables: dict[str, list[Row]], declared: dict[tuple[str, str], Row]
             known = [cell for row in rows if (cell := row.get(column)) not in (None, "")]
             about = declared.get((name, column), {})
             kind = about.get("type") or ("text" if any(isinstance(cell, str) for cell in known) else "number")
-            listed = kind == "text" and len(set(known)) <= _MOST_VALUES and column not in ("person", "joined")
+            is_ours = name == "items" or column.startswith(_OUR_WORDS) or column.endswith("_rule")
+            listed = kind == "text" and is_ours and len(set(known)) <= _MOST_VALUES
             values = sorted(set(map(str, known))) if listed else []
             prefix = next((one for one in meanings["beginnings"] if column.startswith(one)), "")
             place = column != "item_key" or all(isinstance(cell, int) for cell in known)

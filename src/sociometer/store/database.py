@@ -13,6 +13,7 @@ from typing import Any, Protocol, TypeVar
 from msgspec import Struct
 
 from sociometer.core.errors import StoreError
+from sociometer.store.holding import RunHold
 from sociometer.store.place import StorePlace
 
 PATIENCE_SECONDS = 300.0
@@ -107,7 +108,7 @@ class Database(Protocol):
     def damage(self, connection: Connection) -> Iterator[str]:
         """What the database itself finds wrong with its files."""
 
-    def hold(self, run: str) -> AbstractContextManager[object]:
+    def hold(self, run: str) -> AbstractContextManager[RunHold]:
         """Hold a run exclusively while the context lasts; a StoreError if it is being played. Ends with the process."""
 
     def is_played(self, run: str) -> bool:

@@ -18,7 +18,7 @@ from sociometer.store import studies
 from sociometer.store.database import Connection, Database, transaction
 from sociometer.store.episodes import EVENTS
 from sociometer.store.labels import LabelBook, book_path
-from sociometer.store.records import Manifest
+from sociometer.store.records import Manifest, RunStatus
 from sociometer.store.runs import TABLES_OF_A_RUN
 from sociometer.store.texts import get_texts, read_sealed, split_hashes, unseal
 
@@ -56,7 +56,7 @@ Forget = Callable[[], None]
 def withdraw(database: Database, participant: str, forget: Forget) -> Erased:
     """Erases a participant of a study; Withdrawing if that must be finished later: then the answers count nowhere."""
     for book in studies.study_books(database.place):
-        book.begin_withdrawal(participant)
+        book.begin_withdrawal(participant, finished=_has_finished(database, book, participant))
         for one in book.withdrawing(participant):
             try:
                 return _finish(database, book, one, forget)
@@ -66,6 +66,16 @@ def withdraw(database: Database, participant: str, forget: Forget) -> Erased:
                     f" next written to, or by '{hint('study withdraw', one.study, participant)}'."
                 ) from error
     return Erased()
+
+
+def _has_finished(database: Database, book: studies.StudyBook, participant: str) -> bool:
+    """Whether somebody has answered everything."""
+    current = book.participant(participant)
+    if current is None or len(current.runs) < len(book.study(current.study).parts) or not database.is_current():
+        return False
+    with database.errors(), closing(database.connect(writable=False)) as connection:
+        rows = [connection.execute("SELECT status FROM run WHERE id = ?", (run,)).fetchone() for run in current.runs]
+    return all(row is not None and row[0] == RunStatus.FINISHED for row in rows)
 
 
 def delete_study(database: Database, study: str, forget: Forget) -> int:

@@ -182,6 +182,10 @@ class Journal(StorePart):
         with self._database.errors():
             return spent_by(self._reader, run)
 
+    def count_requests(self, run: str) -> "asyncio.Future[int]":
+        """How many requests of a run are stored, after everything that is queued."""
+        return self._writer.committed(lambda batch: spent_by(batch.connection, run).requests)
+
     def count_replies(self, run: str, identity: Identity) -> int:
         """How many replies of one player to a run are on disk."""
         query = "SELECT count(*) FROM journal JOIN model ON model.id = journal.model WHERE run = ? AND identity = ?"

@@ -5,23 +5,27 @@ statements, no LISTEN), so a pooler such as PgBouncer may hand each transaction 
 """
 
 import hashlib
+import os
 import re
+import select
+import socket
 import sqlite3
 import threading
 import time
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from sociometer.core.errors import Busy, StoreError, UsageError, hint
+from sociometer.core.errors import Busy, NoSpace, StoreError, UsageError, hint
 from sociometer.core.lazy import require
 from sociometer.core.words import first_line
 from sociometer.store import database
+from sociometer.store.holding import LostRun, RunHold
 from sociometer.store.place import StoreUrl
 from sociometer.store.runs import TABLES_OF_A_RUN
 from sociometer.store.upgrade import name_subjects
@@ -61,8 +65,17 @@ _ARRAYS = {
 """The types of columns that are not text."""
 _LOST_SECONDS, _LOOK_SECONDS = 2.0, 0.05
 """How long the server may take to notice that a process which held a run is gone, and how often to look."""
+_LONGEST_NAME = 63
+"""The most bytes of the name that a connection gives itself."""
 _LOCKS = 20_777
 """The first number of our advisory locks."""
+_OUR_LOCK = (
+    "locktype = 'advisory' AND granted AND classid = ?::bigint AND objid = ?::bigint"
+    " AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"
+)
+_CONFIRM_SECONDS = 1.0
+"""How long a process that holds a run believes it without asking, on a connection that has not been dropped."""
+_HOLDER = re.compile(r"sociometer, (process \d+ on .+)")
 _SCHEMA = "sociometer_schema"
 _TABLES = ("text", "model", "journal", "run", "names", *TABLES_OF_A_RUN)
 _DEFINITIONS = Path(__file__).with_name("definitions.sql").read_text()
@@ -126,23 +139,13 @@ class PostgresDatabase:
         """Nothing: PostgreSQL checks its pages itself if they have checksums."""
         return iter(())
 
-    @contextmanager
-    def hold(self, run: str) -> Iterator[None]:
-        # An advisory lock: it belongs to this connection and ends with it, also if the process is killed.
-        with closing(PostgresConnection(self.place)) as connection:
-            until = time.monotonic() + _LOST_SECONDS
-            asked = ("SELECT pg_try_advisory_lock(?::int, ?::int)", _lock_numbers(run))
-            while not (held := (connection.execute(*asked).fetchone() or (False,))[0]) and time.monotonic() < until:
-                time.sleep(_LOOK_SECONDS)  # the server may not have noticed yet that a process was killed
-            if not held:
-                raise Busy(f"run {run} is in progress in another process; wait for it, or stop it and resume the run.")
-            yield
+    def hold(self, run: str) -> AbstractContextManager[RunHold]:
+        return PostgresHold(self.place, run)
 
     def is_played(self, run: str) -> bool:
         with closing(PostgresConnection(self.place)) as connection:
             held = connection.execute(
-                "SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND classid = ?::bigint AND objid = ?::bigint"
-                " AND database = (SELECT oid FROM pg_database WHERE datname = current_database())",
+                f"SELECT 1 FROM pg_locks WHERE {_OUR_LOCK}",  # noqa: S608
                 _lock_numbers(run),
             ).fetchone()
         return held is not None
@@ -196,6 +199,85 @@ def _lock_numbers(run: str) -> tuple[int, int]:
     return _LOCKS, int.from_bytes(hashlib.blake2b(run.encode(), digest_size=4).digest()) >> 1
 
 
+class PostgresHold:
+    """An advisory lock: it belongs to one connection and ends with it, also if the process is killed."""
+
+    def __init__(self, place: StoreUrl, run: str) -> None:
+        self._place = place
+        self._run = run
+        self._lock = threading.Lock()
+        self._connection: PostgresConnection | None = None
+        self._confirmed = 0.0
+
+    def __enter__(self) -> "PostgresHold":
+        self._connection = PostgresConnection(self._place)
+        try:
+            if not self._take():
+                holder = self._holder()
+                raise Busy(f"run {self._run} is in progress in {holder}; wait for it, or stop it and resume the run.")
+        except BaseException:
+            self._connection.close()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._connection is not None:
+            self._connection.close()
+
+    def is_sure(self) -> bool:
+        """Whether the server has confirmed it within a second, and the connection was not dropped since."""
+        if self._connection is None or self._connection.has_news():
+            return False
+        return time.monotonic() - self._confirmed < _CONFIRM_SECONDS
+
+    def confirm(self) -> bool:
+        """Ask the server, and take the run again if the lock ended with its connection."""
+        with self._lock:
+            if self._has_lock():
+                return True
+            if not self._take():
+                raise LostRun(
+                    f"the connection that held run {self._run} was lost, and {self._holder()} plays the run now, so"
+                    " nothing more is sent here. What was answered is stored."
+                )
+            return False
+
+    def _has_lock(self) -> bool:
+        """Whether the connection has the lock; a new connection to the server has none."""
+        asked = time.monotonic()
+        query = f"SELECT 1 FROM pg_locks WHERE {_OUR_LOCK} AND pid = pg_backend_pid()"  # noqa: S608
+        has_lock = self._execute(query, _lock_numbers(self._run)) is not None
+        if has_lock:
+            self._confirmed = asked
+        return has_lock
+
+    def _take(self) -> bool:
+        """Take the lock; the server may not have noticed yet that a process which had it was killed."""
+        until = time.monotonic() + _LOST_SECONDS
+        name = f"sociometer, process {os.getpid()} on {socket.gethostname()}"[:_LONGEST_NAME]
+        self._execute("SELECT set_config('application_name', ?, false)", (name,))
+        while True:
+            asked = time.monotonic()
+            answer = self._execute("SELECT pg_try_advisory_lock(?::int, ?::int)", _lock_numbers(self._run))
+            if answer is not None and answer[0]:
+                self._confirmed = asked
+                return True
+            if time.monotonic() > until:
+                return False
+            time.sleep(_LOOK_SECONDS)
+
+    def _holder(self) -> str:
+        """The process that has the lock, as it calls itself."""
+        query = f"SELECT application_name FROM pg_locks JOIN pg_stat_activity USING (pid) WHERE {_OUR_LOCK}"  # noqa: S608
+        row = self._execute(query.replace(" database =", " pg_locks.database ="), _lock_numbers(self._run))
+        named = _HOLDER.fullmatch(row[0] or "") if row else None
+        return named[1] if named else "another process"
+
+    def _execute(self, query: str, values: Sequence[Any]) -> Any:
+        assert self._connection is not None
+        return self._connection.execute(query, values).fetchone()
+
+
 class PostgresConnection:
     """A connection that takes `?` for values and, outside a transaction, reconnects after the database was away."""
 
@@ -232,6 +314,17 @@ class PostgresConnection:
     def inside(self) -> bool:
         """Whether a transaction was begun."""
         return self._raw is not None and not self._raw.closed and self._raw.info.transaction_status != 0
+
+    def has_news(self) -> bool:
+        """Whether the connection was dropped, or the server has said something that nobody asked for."""
+        raw = self._raw
+        if raw is None or raw.closed:
+            return True
+        if not hasattr(select, "poll"):  # Windows
+            return False
+        looking = select.poll()
+        looking.register(raw.fileno(), select.POLLIN)
+        return bool(looking.poll(0))
 
     def close(self) -> None:
         """Close the connection."""
@@ -278,7 +371,7 @@ class PostgresConnection:
         if lost or code.startswith(_AGAIN):
             return database.LostConnection(f"{self._place}: {doing}{said}")
         if code == "53100":
-            return StoreError(f"{self._place}: the disk is full. Free some space, then: {hint('resume RUN')}")
+            return NoSpace(f"{self._place}: the disk is full. Free some space, then: {hint('resume RUN')}")
         if code == "42501":
             return StoreError(f"{self._place}: {said}; give this user the right to write the store's tables.")
         if code == "25006":

@@ -49,9 +49,10 @@ class Resolver:
         """
         if not self._store.path.exists() and not [*study_books(self._store.path)]:
             raise UsageError(f"there is no run '{word}': there is no store at {self._store.path}.")
-        people = self._people(word, instruments) if self._people is not None else None
-        if people is not None:
-            return [people]
+        if self._people is not None and not self._with_ids([word]):
+            people = self._people(word, instruments)
+            if people is not None:
+                return [people]
         results = self._with_tests(self._found(word))
         mine = [result for result in results if not instruments or result.instrument in instruments]
         return mine or results
@@ -94,9 +95,6 @@ class Resolver:
         if word == LAST:
             return [self._newest()]
         exact = self._with_ids(word.split(JOINT))
-        for record in exact:
-            if record.damage:
-                raise StoreError(record.damage)
         if exact:
             return exact
         if word not in self._subjects:
@@ -144,13 +142,7 @@ class Resolver:
     def _found(self, word: str) -> list[StoredRun]:
         if word == LAST:
             return [self._result_with(self._newest())]
-        parts = self.parts(word)
-        name = self.subject(word) if len(parts) > 1 or word in self._subjects else ""
-        if JOINT in word and not name:
-            return results_of([self.opened(part) for part in parts])
-        if len(parts) == 1 and parts[0].subject != name:
-            return [self.opened(parts[0])]
-        tests = grouped((part.instrument, self.opened(part)) for part in parts)
+        tests = grouped((part.instrument, self.opened(part)) for part in self.parts(word))
         return [result for members in tests.values() for result in results_of(members)]
 
     def _with_tests(self, results: list[StoredRun]) -> list[StoredRun]:
@@ -173,9 +165,14 @@ class Resolver:
         return newest
 
     def _with_ids(self, ids: Sequence[str]) -> list[RunRecord]:
-        """The runs with these ids, oldest first; none if one of them is unknown."""
+        """The runs with these ids, oldest first; none if one of them is unknown, an error if one is damaged."""
         records = list(self._store.runs.found(RunSearch(ids=tuple(ids), limit=len(ids))))
-        return sorted(records, key=lambda one: one.created) if len(records) == len(ids) else []
+        if len(records) != len(ids):
+            return []
+        for record in records:
+            if record.damage:
+                raise StoreError(record.damage)
+        return sorted(records, key=lambda one: one.created)
 
     def _is_of_subject(self, record: RunRecord) -> bool:
         """Whether a run measures the model that its name means here."""

@@ -1,6 +1,7 @@
 """A store in one SQLite file: how it is opened, written and checked, and what its errors mean."""
 
 import contextlib
+import errno
 import hashlib
 import os
 import sqlite3
@@ -14,7 +15,7 @@ from typing import Any
 
 import msgspec
 
-from sociometer.core.errors import Busy, StoreError, hint
+from sociometer.core.errors import Busy, NoSpace, StoreError, hint
 from sociometer.core.sheets import folder_for, whole_file
 from sociometer.store.database import (
     GONE,
@@ -29,11 +30,13 @@ from sociometer.store.database import (
     require_known,
     transaction,
 )
+from sociometer.store.holding import LostRun, RunHold, StoreFile
 from sociometer.store.place import default_path
 from sociometer.store.upgrade import name_subjects
 
 BUSY_SECONDS = 120
 """Longer than another process needs to rewrite the file after somebody withdrew."""
+_NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 SYNCHRONOUS = "FULL"
 """What is written survives a power cut."""
 
@@ -96,7 +99,7 @@ class SqliteDatabase:
     def damage(self, connection: Connection) -> Iterator[str]:
         return (message for (message,) in connection.execute("PRAGMA quick_check") if message != "ok")
 
-    def hold(self, run: str) -> AbstractContextManager[object]:
+    def hold(self, run: str) -> AbstractContextManager[RunHold]:
         return RunLock(self.place, run)
 
     def is_played(self, run: str) -> bool:
@@ -272,7 +275,8 @@ def storage_errors(path: Path) -> Iterator[None]:
     except (zlib.error, msgspec.DecodeError) as error:
         raise StoreError(f"{path}: a stored record is damaged or from another version ({error}).") from error
     except OSError as error:
-        raise StoreError(f"{path}: {error.strerror or error}; give --store a writable file.") from error
+        kind = NoSpace if error.errno in _NO_SPACE else StoreError
+        raise kind(f"{path}: {error.strerror or error}; give --store a writable file.") from error
 
 
 def _explained(path: Path, error: sqlite3.OperationalError) -> StoreError:
@@ -289,7 +293,8 @@ def _explained(path: Path, error: sqlite3.OperationalError) -> StoreError:
         " ('ulimit -f', a quota). Stored data stays readable; free space on the disk of this file or raise the limit,"
         f" then: {resume}",
     }
-    return StoreError(f"{path}: {said.get(code, error)}")
+    kind = NoSpace if code in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR) else StoreError
+    return kind(f"{path}: {said.get(code, error)}")
 
 
 try:
@@ -308,6 +313,8 @@ class RunLock:
 
     def __init__(self, store: Path, run: str, in_use: str = "") -> None:
         self._path = lock_path(store, run)
+        self._store, self._run = store, run
+        self._file: StoreFile | None = None
         self._in_use = (
             in_use or f"run {run} is in progress in process {{holder}}; wait for it, or stop it and resume the run."
         )
@@ -319,14 +326,35 @@ class RunLock:
             # The one who held it has just removed the file: what was locked is no longer the run's lock.
             os.close(handle)
             handle = self._open()
-        os.ftruncate(handle, 0)
-        os.write(handle, str(os.getpid()).encode("ascii"))
         self._handle = handle
+        try:
+            with storage_errors(self._path):
+                os.ftruncate(handle, 0)
+                os.write(handle, str(os.getpid()).encode("ascii"))
+        except BaseException:
+            self.__exit__()
+            raise
+        self._file = StoreFile(self._store) if self._store.exists() else None
         return self
+
+    def is_sure(self) -> bool:
+        """True; LostRun if the lock was removed or replaced, or if the store is another file."""
+        if self._handle is None or not self._is_mine(self._handle):
+            raise LostRun(
+                f"the lock of run {self._run} ({self._path}) was removed while the run was played, and another process"
+                " may play it now, so nothing more is sent. Resume the run when no other process plays it."
+            )
+        if self._file is not None:
+            self._file.check()
+        return True
+
+    def confirm(self) -> bool:
+        """The same: what can be known is known at once."""
+        return self.is_sure()
 
     def __exit__(self, *_: object) -> None:
         if self._handle is not None:
-            if fcntl is not None:
+            if fcntl is not None and self._is_mine(self._handle):
                 self._path.unlink(missing_ok=True)
             os.close(self._handle)
             self._handle = None

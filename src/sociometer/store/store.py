@@ -7,6 +7,7 @@ from msgspec import structs
 from sociometer.store.database import Connection, Database
 from sociometer.store.episodes import Episodes
 from sociometer.store.erasing import Erased, delete_study, finish_withdrawals, withdraw
+from sociometer.store.holding import RunHold
 from sociometer.store.journal import Journal
 from sociometer.store.names import Names
 from sociometer.store.place import StorePlace, StoreUrl, parse_place
@@ -52,7 +53,7 @@ class Store:
         """The read-only connection."""
         return self._shared.reader
 
-    def hold(self, run: str) -> AbstractContextManager[object]:
+    def hold(self, run: str) -> AbstractContextManager[RunHold]:
         """Hold a run exclusively while the context lasts; a StoreError if it is being played."""
         return self.database.hold(run)
 

@@ -21,7 +21,7 @@ from msgspec import Struct, field, structs
 
 from sociometer.core.config import RunConfig, model_label
 from sociometer.core.conversation import SUBJECT, Identity
-from sociometer.core.errors import NotFound, UsageError, hint, unknown
+from sociometer.core.errors import NotFound, SociometerError, UsageError, hint, unknown
 from sociometer.store.book import ALPHABET, Book, new_letters
 from sociometer.store.person_questions import PersonQuestion, person_question
 from sociometer.store.place import StorePlace
@@ -60,7 +60,7 @@ class Study(Struct, frozen=True):
     secret: str = ""
     """The part of the link that lets people in."""
     withdrawn: int = 0
-    """How many participants withdrew; nothing else is stored about them."""
+    """How many participants withdrew, as studies of older versions store it; now the book counts them (`Gone`)."""
     order: Order = "fixed"
     """Whether the items come in the order of the files, in that order with twins far apart, or at random."""
     attention: int = 0
@@ -143,6 +143,10 @@ class Participant(Struct, frozen=True):
     """The runs of the instruments after the first."""
     started: bool = False
     """Whether the participant has seen a question, and so counts for the quota."""
+    finished: bool = False
+    """Whether everything was answered; only of somebody whose withdrawal is in progress."""
+    answered: bool = False
+    """Whether anybody has answered a question; studies of older versions have only the times of answers."""
     screened_out: bool = False
     asked_after: bool = False
     """Whether the questions after the items were answered."""
@@ -165,6 +169,18 @@ class Participant(Struct, frozen=True):
         return dict(zip(self.takes(study), self.runs, strict=False)).get(place, "")
 
 
+class Gone(Struct, frozen=True):
+    """How many participants withdrew, and how far they had come; nothing else is stored about them."""
+
+    withdrew: int = 0
+    started: int = 0
+    finished: int = 0
+
+
+class PanelIdUsed(SociometerError):
+    """Somebody has answered under this panel id: only their session or their code opens the participation."""
+
+
 class Timing(Struct, frozen=True):
     """How long one question took a participant; `seconds` is the server's time, from the question to the answer."""
 
@@ -183,6 +199,12 @@ class Timing(Struct, frozen=True):
     def spent(self) -> float:
         """The browser's time, without network and server; the server's if there is no other."""
         return self.seconds if self.page_seconds is None else self.page_seconds
+
+
+def panel_ids(study: Study, about: Mapping[str, str]) -> dict[str, str]:
+    """The ids of a panel among answers about a person, by question."""
+    names = [question.name for question in study.asked if question.kind == "panel"]
+    return {name: about.get(name, "") for name in names}
 
 
 def role_of_people(config: RunConfig) -> str:
@@ -258,7 +280,12 @@ class StudyBook(Book):
                 raise NotFound(f"'{name}' is a participant of {owner.study}; '{show}' has their scores.")
             make = hint("study create INSTRUMENT --name NAME")
             raise unknown("study", name, self.names(), f"Make one with '{make}'.")
-        return found
+        return structs.replace(found, withdrawn=self.gone(name).withdrew)
+
+    def gone(self, study: str) -> Gone:
+        """Those who have withdrawn."""
+        rows = self._rows("SELECT withdrew, started, finished FROM gone WHERE study = ?", study)
+        return Gone(*rows[0]) if rows else Gone()
 
     def change(self, study: Study) -> None:
         """Replaces what the owner chose for a study; its name stays."""
@@ -269,24 +296,50 @@ class StudyBook(Book):
     ) -> tuple[Participant, str]:
         """A participant with their code. The same ticket, from a form that was sent twice, gives the same participant.
 
-        So does the same panel id. The code follows from the ticket and is stored nowhere.
+        A panel id with which somebody joined, but nobody answered, is theirs who join last: the earlier code, sessions
+        and answers about the person are gone. PanelIdUsed if somebody has answered. The code follows from the ticket
+        and is stored nowhere.
         """
         code = _code_of(study, ticket or secrets.token_urlsafe(32))
         screened = not all(one.admits(about.get(one.name, "")) for one in study.asked)
         with self.changing():
-            if known := self.of_panel(study, about):
-                return known, ""
+            same_ticket = self.with_code(study.name, code)
+            if same_ticket is not None:
+                return same_ticket, code
+            earlier = self.of_panel(study, about)
+            if earlier is not None:
+                self._refuse_used(earlier)
+                again = structs.replace(earlier, joined=time.time(), about=about, screened_out=screened)
+                self._rows("UPDATE participant SET code = ? WHERE id = ?", self.hashed(code), earlier.id)
+                self._rows("DELETE FROM session WHERE participant = ?", earlier.id)
+                self._change(again)
+                return again, code
             who = f"p-{new_letters(6)}"
             made = Participant(who, study.name, time.time(), about, screened_out=screened, places=places)
             row = (who, study.name, self.hashed(code), msgspec.json.encode(made))
-            self._rows("INSERT INTO participant VALUES (?, ?, ?, ?) ON CONFLICT (code) DO NOTHING", *row)
-        return self.with_code(study.name, code) or made, code
+            self._rows("INSERT INTO participant VALUES (?, ?, ?, ?)", *row)
+        return made, code
+
+    def _refuse_used(self, participant: Participant) -> None:
+        """Raises PanelIdUsed for a participation that nobody may take over."""
+        has_answers = participant.answered or bool(self.tasks_begun(participant.id))
+        if has_answers or participant.screened_out or self.withdrawing(participant.id):
+            raise PanelIdUsed(f"somebody has answered as {participant.id}.")
+
+    def begin_answering(self, participant: str) -> None:
+        """Stores that somebody has answered: from now on the panel id opens nothing."""
+        with self._quickly(), self.changing():
+            current = self.participant(participant)
+            if current is not None and not current.answered:
+                self._change(structs.replace(current, answered=True))
 
     def of_panel(self, study: Study, about: Mapping[str, str]) -> Participant | None:
         """Who has joined with the same panel id; None without one."""
-        ids = {one.name: about.get(one.name) for one in study.asked if one.kind == "panel"}
-        people = self._all(Participant, "SELECT body FROM participant WHERE study = ?", study.name) if ids else []
-        return next((one for one in people if all(one.about.get(name) == said for name, said in ids.items())), None)
+        ids = panel_ids(study, about)
+        if not ids:
+            return None
+        people = self._all(Participant, "SELECT body FROM participant WHERE study = ?", study.name)
+        return next((person for person in people if panel_ids(study, person.about) == ids), None)
 
     def add_about(self, participant: str, about: Mapping[str, str]) -> None:
         """Stores the answers to the questions after the items."""
@@ -294,9 +347,15 @@ class StudyBook(Book):
             if (current := self.participant(participant)) is not None and not current.asked_after:
                 self._change(structs.replace(current, about={**current.about, **about}, asked_after=True))
 
-    def joined(self, study: Study, ticket: str) -> bool:
-        """Whether somebody has joined with this ticket."""
-        return self.with_code(study.name, _code_of(study, ticket)) is not None
+    def joined(self, study: Study, ticket: str) -> Participant | None:
+        """Who has joined with this ticket."""
+        return self.with_code(study.name, _code_of(study, ticket))
+
+    def has_place(self, study: Study, about: Mapping[str, str]) -> bool:
+        """Whether somebody can still join; who has started under the same panel id has a place already."""
+        earlier = self.of_panel(study, about)
+        has_started = earlier is not None and earlier.started
+        return has_started or self.started(study.name) < self.study(study.name).quota
 
     def start(self, participant: Participant) -> bool:
         """Counts a participant who is about to see the first question; False if the study has enough of them."""
@@ -310,9 +369,11 @@ class StudyBook(Book):
             return True
 
     def started(self, study: str) -> int:
-        """How many participants have seen a question."""
-        query = f"SELECT count(*) FROM participant WHERE study = ? AND {_TAKING} AND json_extract(body, '$.started')"  # noqa: S608
-        return int(self._rows(query, study)[0][0])
+        """How many participants have seen a question, those who withdrew since included."""
+        present = "SELECT count(*) FROM participant WHERE study = ? AND json_extract(body, '$.started')"
+        gone = "SELECT started FROM gone WHERE study = ?"
+        # In one statement: somebody whose withdrawal ends meanwhile counts once.
+        return int(self._rows(f"SELECT ({present}) + coalesce(({gone}), 0)", study, study)[0][0])
 
     def with_code(self, study: str, code: str) -> Participant | None:
         """The participant with that code."""
@@ -350,9 +411,16 @@ class StudyBook(Book):
         body = msgspec.json.encode(participant)
         self._rows("UPDATE participant SET body = ? WHERE id = ?", body, participant.id)
 
-    def begin_withdrawal(self, participant: str) -> None:
-        """Stores that a participant has asked to withdraw: from now on the answers count nowhere."""
-        self._rows("INSERT OR IGNORE INTO withdrawal SELECT id FROM participant WHERE id = ?", participant)
+    def begin_withdrawal(self, participant: str, *, finished: bool = False) -> None:
+        """Stores that a participant has asked to withdraw: from now on the answers count nowhere.
+
+        Whether they had `finished` is stored too, because their runs may be deleted before they are.
+        """
+        with self.changing():
+            self._rows("INSERT OR IGNORE INTO withdrawal SELECT id FROM participant WHERE id = ?", participant)
+            current = self.participant(participant)
+            if finished and current is not None:
+                self._change(structs.replace(current, finished=True))
 
     def withdrawing(self, participant: str = "") -> list[Participant]:
         """Who has asked to withdraw and is not erased yet: all, or one participant if it is so."""
@@ -360,13 +428,16 @@ class StudyBook(Book):
         return [one for one in found if participant in ("", one.id)]
 
     def end_withdrawal(self, participant: Participant, *, sweep: bool = True) -> None:
-        """Deletes a participant with sessions and response times; the study keeps only the number of them."""
+        """Deletes a participant with sessions and response times; only that somebody was there is still counted."""
         with self.changing():
-            study = self.study(participant.study)
-            present = self._file.execute("DELETE FROM participant WHERE id = ?", (participant.id,)).rowcount
+            current = self.participant(participant.id)
+            if current is not None:
+                self._rows("INSERT OR IGNORE INTO gone (study) VALUES (?)", current.study)
+                count = "UPDATE gone SET withdrew = withdrew + 1, started = started + ?, finished = finished + ?"
+                self._rows(f"{count} WHERE study = ?", current.started, current.finished, current.study)
+            self._rows("DELETE FROM participant WHERE id = ?", participant.id)
             self._rows("INSERT OR IGNORE INTO withdrawal VALUES ('')")
             self._rows("DELETE FROM withdrawal WHERE who = ?", participant.id)
-            self.change(structs.replace(study, withdrawn=study.withdrawn + present))
         if sweep:
             self.sweep()
 

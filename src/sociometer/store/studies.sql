@@ -25,3 +25,13 @@ CREATE TABLE withdrawal (who TEXT PRIMARY KEY) WITHOUT ROWID;
 ALTER TABLE timing ADD COLUMN task TEXT NOT NULL DEFAULT '';
 ALTER TABLE timing ADD COLUMN item TEXT NOT NULL DEFAULT '';
 ALTER TABLE timing ADD COLUMN page_seconds REAL;
+-- next version
+-- Those of a study who have withdrawn, and how far they had come. Of earlier versions, all of them count as started.
+CREATE TABLE gone (
+  study TEXT PRIMARY KEY REFERENCES study (name) ON DELETE CASCADE,
+  withdrew INTEGER NOT NULL DEFAULT 0, started INTEGER NOT NULL DEFAULT 0, finished INTEGER NOT NULL DEFAULT 0
+) WITHOUT ROWID;
+INSERT INTO gone (study, withdrew, started)
+  SELECT name, coalesce(json_extract(CAST(body AS TEXT), '$.withdrawn'), 0),
+    coalesce(json_extract(CAST(body AS TEXT), '$.withdrawn'), 0)
+  FROM study WHERE json_valid(CAST(body AS TEXT));

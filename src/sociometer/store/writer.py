@@ -198,6 +198,20 @@ class WriterThread:
         if self._thread is not None:
             await self.committed(lambda _: None)
 
+    @property
+    def is_broken(self) -> bool:
+        """Whether something could not be written, such as on a full disk; until `recover` nothing is."""
+        return self._broken is not None
+
+    def recover(self) -> None:
+        """Write again. What was queued since the error is lost: only for those who begin anew with what is stored."""
+        if self._broken is None:
+            return
+        refused = threading.Event()
+        self._queue.put((lambda _: None, refused))
+        refused.wait()
+        self._broken = None
+
     def close(self) -> None:
         """Write everything queued and end the thread."""
         if self._thread is None or self._connection is None:

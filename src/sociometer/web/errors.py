@@ -6,7 +6,7 @@ itself; what is not the visitor's doing is also on the owner's terminal.
 
 from aiohttp import web
 
-from sociometer.core.errors import Busy, DataError, NotFound, SociometerError, UsageError
+from sociometer.core.errors import Busy, DataError, NoSpace, NotFound, SociometerError, UsageError
 from sociometer.store.erasing import Withdrawing
 
 
@@ -42,6 +42,7 @@ TOLD: dict[type, tuple[int, str, int]] = {
     Busy: (503, "busy", 60),
     Withdrawing: (503, "withdrawing", 60),
     Paused: (503, "paused", 600),
+    NoSpace: (503, "not stored", 60),
     DataError: (500, "broken", 0),
     Exception: (500, "broken", 0),
 }

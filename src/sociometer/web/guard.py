@@ -244,36 +244,43 @@ def address_of(request: web.Request) -> str:
 _WAIT = "Too many attempts; wait a minute."
 
 
+_REMEMBERED = 100_000
+"""How many networks and codes a limit remembers; then those that were idle longest are forgotten."""
+
+
 class RateLimit:
-    """At most `most` attempts within `seconds`, for each address and for all together."""
+    """At most `most` attempts within `seconds` for each network or code; what others try locks nobody out."""
 
     def __init__(
-        self, most: int, seconds: float, in_all: int, said: str = _WAIT, clock: Callable[[], float] = time.monotonic
+        self,
+        most: int,
+        seconds: float,
+        said: str = _WAIT,
+        clock: Callable[[], float] = time.monotonic,
+        remembered: int = _REMEMBERED,
     ) -> None:
-        self._most, self._seconds, self._in_all, self._clock, self._said = most, seconds, in_all, clock, said
+        self._most, self._seconds, self._clock, self._said = most, seconds, clock, said
+        self._remembered = remembered
         self._attempts: OrderedDict[str, deque[float]] = OrderedDict()
-        self._all: deque[float] = deque()
 
     def check(self, who: str) -> None:
         """Counts an attempt; answers 429 if there were too many."""
-        now = self._clock()
-        mine = self._attempts.setdefault(who, deque())
+        self.require_room(who)
+        attempts = self._attempts.setdefault(who, deque())
         self._attempts.move_to_end(who)
-        for attempts in (mine, self._all):
-            while attempts and attempts[0] <= now - self._seconds:
-                attempts.popleft()
-        if len(mine) >= self._most or len(self._all) >= self._in_all:
-            wait = str(round(self._seconds))
-            raise web.HTTPTooManyRequests(text=self._said, headers={"Retry-After": wait})
-        mine.append(now)
-        self._all.append(now)
-        while len(self._attempts) > self._in_all:
+        attempts.append(self._clock())
+        while len(self._attempts) > self._remembered:
             self._attempts.popitem(last=False)
 
-    def forgive(self, who: str) -> None:
-        for attempts in (self._attempts.get(who), self._all):
-            if attempts:
-                attempts.pop()
+    def require_room(self, who: str) -> None:
+        """Answers 429 if there were too many attempts."""
+        attempts = self._attempts.get(who)
+        if attempts is None:
+            return
+        while attempts and attempts[0] <= self._clock() - self._seconds:
+            attempts.popleft()
+        if len(attempts) >= self._most:
+            raise web.HTTPTooManyRequests(text=self._said, headers={"Retry-After": str(round(self._seconds))})
 
 
 class OneTimeTokens:

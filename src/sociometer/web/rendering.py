@@ -28,6 +28,8 @@ _LINK = re.compile(r'((?:href|src|srcset|action|data-states)="|content="\d+; url
 _DIRECTIONS = dict.fromkeys((*range(0x202A, 0x202F), *range(0x2066, 0x206A)), "\ufffd")
 """Characters that change the direction of the text around them, so that a name looks like another one."""
 _OPTION = re.compile(r"((?<![\w-])--[a-z][a-z-]*)")
+_PATH_HERE = re.compile(r"/(?![/\\])[!-\[\]-~]*")
+"""A path of this server as a browser sends it: two slashes, also with a tab between them, would name another host."""
 _TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 
 
@@ -207,9 +209,7 @@ async def set_language(request: web.Request) -> web.StreamResponse:
     language, back = given.get("language", ""), given.get("back", "/")
     if language not in owner_languages():
         raise web.HTTPBadRequest(text=f"The languages are {', '.join(owner_languages())}.")
-    # Only a path of this server: two slashes would name another host.
-    inside = back.startswith("/") and not back.startswith(("//", "/\\"))
-    response = see_other(back if inside else "/")
+    response = see_other(back if _PATH_HERE.fullmatch(back) else "/")
     secure = request.app[guard.ADDRESS].secure
     response.set_cookie(COOKIE, language, httponly=True, samesite="Strict", secure=secure, max_age=_KEEP_SECONDS)
     return response
@@ -218,7 +218,7 @@ async def set_language(request: web.Request) -> web.StreamResponse:
 def add_owner(app: web.Application, sessions: guard.SessionsInMemory, home: str) -> None:
     """Signs the owner in with a token of `TOKENS`; `home` is the owner's first page."""
     app[guard.TOKENS], app[guard.OWNERS], app[guard.HOME] = guard.OneTimeTokens(), sessions, home
-    app[guard.ATTEMPTS] = guard.RateLimit(10, 60.0, 100)
+    app[guard.ATTEMPTS] = guard.RateLimit(10, 60.0)
     app.router.add_get("/enter", enter_page)
     app.router.add_post("/enter", enter)
     app.router.add_post("/leave", leave)
@@ -234,13 +234,12 @@ async def enter_page(request: web.Request) -> web.StreamResponse:
 @guard.landing
 async def enter(request: web.Request) -> web.StreamResponse:
     """Exchanges the token for a session."""
-    who = guard.address_of(request)
-    request.app[guard.ATTEMPTS].check(who)
     if not request.app[guard.TOKENS].use((await guard.form_of(request)).get("token", "")):
+        # Only wrong ones are counted: nobody can lock the owner out, also not from the same network.
+        request.app[guard.ATTEMPTS].check(guard.address_of(request))
         raise web.HTTPForbidden(
             text="This link was used before or belongs to another server. The terminal shows a new one."
         )
-    request.app[guard.ATTEMPTS].forgive(who)
     response = see_other(request.app[guard.HOME])
     guard.set_cookie(request, response, request.app[guard.OWNERS].open(guard.OWNER), guest=False)
     request.app.get(guard.USED, lambda: None)()

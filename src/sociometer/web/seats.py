@@ -176,6 +176,7 @@ class Seats:
         self._locks: dict[str, asyncio.Lock] = {}
         self._last: dict[str, tuple[str, str, str]] = {}
         """Run, task and item that a participant finished with."""
+        self._recovering = asyncio.Lock()
         self._preparing = asyncio.Semaphore(_PREPARED_AT_ONCE)
         self._item_ids: dict[str, dict[str, tuple[str, ...]]] = {}
 
@@ -199,6 +200,7 @@ class Seats:
 
     async def standing(self, who: str, study: Study) -> Standing | None:
         """How far a participant is; None if the study has nobody of this id."""
+        await self._recover()
         await self._store.writer.settled()  # the last episode may still be queued
         return await asyncio.to_thread(self._standing, who, study)
 
@@ -213,6 +215,16 @@ class Seats:
         over = len(records) == len(study.parts) and all(one.status is RunStatus.FINISHED for one in records)
         fresh, leaving = self._book.study(study.name), bool(self._book.withdrawing(who))
         return Standing(fresh, current, leaving, done, planned, over and not playing, self._book.checks(who))
+
+    async def _recover(self) -> None:
+        """After something could not be written, such as on a full disk: begins anew with what is stored.
+
+        Every run in memory ends, and is played on from the journal when its participant asks for a page.
+        """
+        async with self._recovering:
+            if self._store.writer.is_broken:
+                await self.close()
+                await asyncio.to_thread(self._store.writer.recover)
 
     async def question(self, participant: Participant, study: Study, seconds: float) -> Question | None:
         """A participant's next question; None if there is none within these seconds, or no more at all."""
@@ -243,13 +255,20 @@ class Seats:
         if seat is None:
             return False
         await _either(seat, seconds)
-        asked, stored = seat.player.question, seat.player.give(number, said)
+        if number >= 0 and not seat.participant.answered:
+            await asyncio.to_thread(self._book.begin_answering, participant.id)
+            seat.participant = structs.replace(seat.participant, answered=True)
+        asked = seat.player.question
+        stored = seat.player.give(number, said)
         if asked is None or stored is None:
             return False
         took = round(asyncio.get_running_loop().time() - asked.since, 3)
         await asyncio.wait((stored, seat.playing), return_when=asyncio.FIRST_COMPLETED)
-        if not stored.done() or number < 0:
-            return stored.done()
+        if not stored.done():
+            seat.playing.result()  # why it could not be stored, such as a full disk
+            return False
+        if number < 0:
+            return True
         place = (asked.task, asked.item)
         timing = Timing(participant.id, number, took, pattern, *place, page_seconds(spent, took))
         await asyncio.to_thread(self._book.add_timing, timing)
@@ -295,6 +314,7 @@ class Seats:
 
     async def withdraw(self, participant: Participant) -> Erased:
         """Deletes all data of a participant; Withdrawing if that must be finished later."""
+        await self._recover()
         async with self._locks.setdefault(participant.id, asyncio.Lock()):
             await self.leave(participant.id)
             return await asyncio.to_thread(self._store.withdraw, participant.id)
@@ -305,6 +325,7 @@ class Seats:
 
     async def _seat(self, participant: Participant, study: Study) -> Seat | None:
         """The seat of a participant, who continues from the journal or starts the next instrument; None at the end."""
+        await self._recover()
         async with self._locks.setdefault(participant.id, asyncio.Lock()):
             seat = self._seats.get(participant.id)
             # One whose run has just ended stays until `question` has seen the end: nobody plays a run twice.

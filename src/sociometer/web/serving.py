@@ -9,9 +9,11 @@ import re
 import signal
 import socket
 import threading
+from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
+from typing import Any
 
 from aiohttp import web
 from msgspec import Struct
@@ -27,6 +29,9 @@ MOST_BYTES = 256 * 1024
 _LAST_PORT = 65_535
 HEAD_SECONDS, BODY_SECONDS, IDLE_SECONDS = 10.0, 20.0, 20.0
 """How long a connection may take for the head and for the body of a request, and wait between two requests."""
+READ_SECONDS, LEAST_READ = 15.0, 16 * 1024
+"""How often it is looked whether a visitor reads an answer, and the fewest bytes of a long one to read meanwhile."""
+_BUFFERED = 64 * 1024
 _FILES_OF_OURS = 96
 """Open files that are not connections: stores, locks, libraries."""
 _AT_ONCE, _WAITING = 32, 1024
@@ -86,7 +91,7 @@ def guest_application(find: Callable[[str], str | None], language: str) -> web.A
         return owners.find(cookie) or ((guard.PARTICIPANT, who) if who else None)
 
     app = application(session)
-    app[guard.LANGUAGE], app[guard.CODES] = language, guard.RateLimit(10, 60.0, 100)
+    app[guard.LANGUAGE], app[guard.CODES] = language, guard.RateLimit(10, 60.0)
     add_owner(app, owners, "/owner")
     return app
 
@@ -97,8 +102,9 @@ async def errors_as_pages(
 ) -> web.StreamResponse:
     """Shows an error as a page: a wrong link, or a request that the guard rejected."""
     PREFIX.set(request.app[guard.ADDRESS].path)
-    if isinstance(request.protocol, HurriedHandler):
-        request.protocol.head_is_there()
+    connection = request.protocol
+    if isinstance(connection, HurriedHandler):
+        connection.head_is_there()
     try:
         if request.can_read_body:
             async with asyncio.timeout(BODY_SECONDS):
@@ -114,6 +120,9 @@ async def errors_as_pages(
         return _error_page(request, error.status, said, error.headers.get("Retry-After", ""))
     except Exception as error:
         return _error_page(request, error=error)
+    finally:
+        if isinstance(connection, HurriedHandler):
+            connection.is_answered()
 
 
 def _error_page(
@@ -141,27 +150,85 @@ def _error_page(
     return made
 
 
+class Connections:
+    """The open connections that wait for their visitor, those that have waited longest first."""
+
+    def __init__(self) -> None:
+        self._waiting: OrderedDict[HurriedHandler, None] = OrderedDict()
+
+    def add(self, connection: "HurriedHandler") -> None:
+        """A connection waits from now on: for a request, or until its answer is read."""
+        self._waiting[connection] = None
+        self._waiting.move_to_end(connection)
+
+    def remove(self, connection: "HurriedHandler") -> None:
+        """A connection is closed, or a page is being made for it."""
+        self._waiting.pop(connection, None)
+
+    def drop_one(self) -> None:
+        """Make room by closing the connection that has waited longest."""
+        if self._waiting:
+            connection, _ = self._waiting.popitem(last=False)
+            connection.drop()
+
+
 class HurriedHandler(web.RequestHandler):
-    """One connection; it is dropped if a request does not begin in time, or if there are too many connections."""
+    """One connection; it is dropped if its visitor sends no request in time, or does not read the answer.
+
+    If there are too many connections, the one that has waited longest for its visitor is dropped.
+    """
+
+    def __init__(self, manager: web.Server, connections: Connections, **options: Any) -> None:
+        super().__init__(manager, **options)
+        self._connections = connections
+        self._late: asyncio.TimerHandle | None = None
+        self._watch: asyncio.TimerHandle | None = None
+        self._unread = 0
+        """The bytes of the answer that the visitor had not read when it was last looked at."""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         super().connection_made(transport)
-        self._late: asyncio.TimerHandle | None = None
         assert isinstance(transport, asyncio.Transport)
+        # With a large buffer of the system nobody would see whether a visitor reads.
+        transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _BUFFERED)
+        loop = asyncio.get_running_loop()
+        self._connections.add(self)
         if self._manager is not None and len(self._manager.connections) > most_connections():
-            transport.abort()
-        else:
-            self._late = asyncio.get_running_loop().call_later(HEAD_SECONDS, transport.abort)
+            self._connections.drop_one()
+        self._late = loop.call_later(HEAD_SECONDS, transport.abort)
+        self._watch = loop.call_later(READ_SECONDS, self._require_reader, transport)
 
     def connection_lost(self, exc: BaseException | None) -> None:
         self.head_is_there()
+        if self._watch is not None:
+            self._watch.cancel()
         super().connection_lost(exc)
 
     def head_is_there(self) -> None:
         """A whole request has come."""
+        self._connections.remove(self)
         if self._late is not None:
             self._late.cancel()
             self._late = None
+
+    def is_answered(self) -> None:
+        """The page is made; now it is the visitor's turn."""
+        if self.transport is not None:
+            self._connections.add(self)
+
+    def drop(self) -> None:
+        """Close the connection at once."""
+        if self.transport is not None:
+            self.transport.abort()
+
+    def _require_reader(self, transport: asyncio.Transport) -> None:
+        """Drop a visitor who has read almost nothing since the last look."""
+        unread = transport.get_write_buffer_size()
+        if self._unread and unread > self._unread - LEAST_READ:
+            transport.abort()
+            return
+        self._unread = unread
+        self._watch = asyncio.get_running_loop().call_later(READ_SECONDS, self._require_reader, transport)
 
 
 def most_connections() -> int:
@@ -197,13 +264,11 @@ class Server:
         manager, loop = self._runner.server, asyncio.get_running_loop()
         assert manager is not None
 
+        connections = Connections()
+
         def handler() -> HurriedHandler:
             return HurriedHandler(
-                manager,
-                loop=loop,
-                access_log=None,  # type: ignore[arg-type]
-                keepalive_timeout=IDLE_SECONDS,
-                lingering_time=1.0,
+                manager, connections, loop=loop, access_log=None, keepalive_timeout=IDLE_SECONDS, lingering_time=1.0
             )
 
         self._listening = await loop.create_server(handler, sock=self._socket, backlog=_AT_ONCE)

@@ -10,6 +10,7 @@ from functools import partial
 from io import BytesIO
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 from zipfile import ZIP_DEFLATED, ZipFile
 
 from aiohttp import web
@@ -29,7 +30,16 @@ from sociometer.store.erasing import Withdrawing, finish_withdrawals
 from sociometer.store.store import Store
 from sociometer.web import guard
 from sociometer.web.errors import BAD_FORM, BadForm, Full
-from sociometer.web.forms import PeopleTexts, about_fields, about_of, fields_of, pattern_of, people_texts, reply_of
+from sociometer.web.forms import (
+    LONGEST_ABOUT,
+    PeopleTexts,
+    about_fields,
+    about_of,
+    fields_of,
+    pattern_of,
+    people_texts,
+    reply_of,
+)
 from sociometer.web.rendering import Words, load_study_templates, owner_page, page, see_other, texts, words_for
 from sociometer.web.seats import Question, Seats, Standing
 from sociometer.web.serving import Place, guest_application, serve
@@ -106,19 +116,57 @@ async def welcome_page(request: web.Request) -> web.StreamResponse:
     if request.headers.get("Sec-Fetch-Site") == "cross-site":
         # The browser keeps our cookie back from a link on another site: the page opens itself once more.
         return study_page(request, "study_arrive.html", here=request.path_qs)
-    # A panel may pass an answer on in the link, such as ?PROLIFIC_PID=…
-    said = {one.name: request.query[one.name] for one in study.asked if one.name in request.query}
+    # A panel may pass an answer on in the link, such as ?PROLIFIC_PID=… It fills in the form and opens nothing.
+    named = [question.name for question in study.asked if question.name in request.query]
+    said = {name: request.query[name].strip()[:LONGEST_ABOUT] for name in named}
     if request.app[LAB]:
         response = _welcome(request, said, lab=True)
         before = request.cookies.get(request.app[guard.ADDRESS].guest_cookie, "")
         await asyncio.to_thread(book.close_session, before)
         response.del_cookie(request.app[guard.ADDRESS].guest_cookie, path="/")
         return response
-    if (known := await asyncio.to_thread(book.of_panel, study, said)) is not None:
-        return await _admit(request, known, "/take")
-    if any(visitor.role == guard.PARTICIPANT for visitor in guard.known_visitors(request)):
+    present = await _present(request)
+    if present is None:
+        return _welcome(request, said)
+    if _is_for(study, said, present):
         return see_other("/take")
-    return _welcome(request, said)
+    return _other_page(request, said)
+
+
+async def _present(request: web.Request) -> studies.Participant | None:
+    """The participant of this study whose session the browser has."""
+    for visitor in guard.known_visitors(request):
+        if visitor.role == guard.PARTICIPANT:
+            participant = await asyncio.to_thread(request.app[BOOK].participant, visitor.who)
+            if participant is not None and participant.study == request.app[STUDY].name:
+                return participant
+    return None
+
+
+def _is_for(study: studies.Study, said: Mapping[str, str], participant: studies.Participant) -> bool:
+    """Whether a link or form is this participant's: it has their panel id, or none."""
+    ids = studies.panel_ids(study, said)
+    return not any(ids.values()) or ids == studies.panel_ids(study, participant.about)
+
+
+def _other_page(request: web.Request, said: Mapping[str, str]) -> web.Response:
+    """Asks somebody who takes part whether to begin with another link: nothing ends a session unasked."""
+    fields = [field for field in about_fields(request.app[STUDY].asked, after=False) if field.kind == "hidden"]
+    given = {field.name: said.get(field.label, "") for field in fields}
+    return study_page(request, "study_other.html", fields=fields, given=given)
+
+
+@guard.only(guard.PARTICIPANT)
+async def change_person(request: web.Request) -> web.StreamResponse:
+    """Ends the session of this browser, and opens the link again with the ids that it had."""
+    study, given = await admitted(request), await guard.form_of(request)
+    fields = about_fields(study.asked, after=False)
+    ids = {field.label: given[field.name] for field in fields if field.kind == "hidden" and given.get(field.name)}
+    cookie_name = request.app[guard.ADDRESS].guest_cookie
+    await asyncio.to_thread(request.app[BOOK].close_session, request.cookies.get(cookie_name, ""))
+    response = see_other(f"/join/{study.secret}?{urlencode(ids)}")
+    response.del_cookie(cookie_name, path="/")
+    return response
 
 
 def _welcome(
@@ -129,7 +177,14 @@ def _welcome(
     fields = about_fields(study.asked, after=False)
     missing = not problem and any(field.kind == "hidden" and field.label not in said for field in fields)
     items = request.app[SEATS].count(study)
-    filled = {"code": "", "ticket": secrets.token_urlsafe(32), "items": items, "agreed": False, **context}
+    filled = {
+        "code": "",
+        "asks_code": False,
+        "ticket": secrets.token_urlsafe(32),
+        "items": items,
+        "agreed": False,
+        **context,
+    }
     given = {field.name: said.get(field.label, said.get(field.name, "")) for field in fields}
     problem = "link incomplete" if missing else problem
     filled["kinds"] = dict.fromkeys(_kinds(request))
@@ -163,14 +218,25 @@ async def join(request: web.Request) -> web.StreamResponse:
             raise BadForm("must agree")
     except BadForm as error:
         return _welcome(request, given, str(error), BAD_FORM, agreed=given.get("agree") == "yes", **error.values)
-    if not await asyncio.to_thread(book.joined, study, ticket):
-        if await asyncio.to_thread(book.started, study.name) >= study.quota:
-            raise Full(f"study {study.name} has all the participants it needs.")
+    present = await _present(request)
+    joined = await asyncio.to_thread(book.joined, study, ticket)
+    if present is not None and (joined is None or joined.id != present.id):
+        has_ids = bool(studies.panel_ids(study, about))
+        if has_ids and _is_for(study, about, present):
+            return see_other("/take")
+        return _other_page(request, about)
+    if joined is None:
         request.app[JOINS].check(guard.address_of(request))
-    participant, code = await asyncio.to_thread(book.join, study, about, ticket)
-    if code:
-        request.app[NEW_CODES][participant.id] = code
-    return await _admit(request, participant, "/code" if code and not participant.screened_out else "/take")
+        if not await asyncio.to_thread(book.has_place, study, about):
+            raise Full(f"study {study.name} has all the participants it needs.")
+    try:
+        participant, code = await asyncio.to_thread(book.join, study, about, ticket)
+    except studies.PanelIdUsed:
+        # An id can be guessed, so it is counted like a wrong code.
+        request.app[guard.CODES].check(guard.address_of(request))
+        return _welcome(request, given, "panel id used", 403, asks_code=True)
+    request.app[NEW_CODES][participant.id] = code
+    return await _admit(request, participant, "/take" if participant.screened_out else "/code")
 
 
 @guard.only(guard.PARTICIPANT)
@@ -182,14 +248,15 @@ async def code_page(request: web.Request) -> web.StreamResponse:
 
 @guard.landing
 async def come_back(request: web.Request) -> web.StreamResponse:
-    """Exchanges a code for a session; limits the rate of guesses."""
+    """Exchanges a code for a session; limits the rate of guesses from one network and of one code."""
     who, study = guard.address_of(request), await admitted(request)
-    request.app[guard.CODES].check(who)
+    request.app[guard.CODES].require_room(who)
     code = (await guard.form_of(request)).get("code", "")[:40]
     found = await asyncio.to_thread(request.app[BOOK].with_code, study.name, code)
     if found is None:
-        return _welcome(request, {}, "wrong code", 403, code=code)
-    request.app[guard.CODES].forgive(who)
+        request.app[guard.CODES].check(who)
+        request.app[guard.CODES].check(f"code {studies.plain_code(code)}")
+        return _welcome(request, {}, "wrong code", 403, code=code, asks_code=True)
     if await asyncio.to_thread(request.app[BOOK].withdrawing, found.id):
         raise Withdrawing(f"the withdrawal of {found.id} is not finished.")
     return await _admit(request, found, "/take")
@@ -412,10 +479,11 @@ async def overview_page(request: web.Request) -> web.StreamResponse:
         "; ".join(f"{one}: {said}" for one, said in zip(asked, row[own:], strict=True) if said) for row in table.rows
     ]
     results = await asyncio.to_thread(lambda: list(scores.of_people(study.name)))
+    started = await asyncio.to_thread(book.started, study.name)
     people = table.only(range(own)).records()
     return owner_page(
         request, "study_overview.html", visitor=guard.visitor_of(request), study=study, cards=request.app[CARDS],
-        table=table, people=people, about=about, results=results, missing=studies.missing_rule(),
+        started=started, table=table, people=people, about=about, results=results, missing=studies.missing_rule(),
         rules=studies.flag_rules(study), number=number, estimate=estimate, preview=request.app[PREVIEW],
         digits={one: column_decimals(people, one, unit) for one, unit in table.units.items()}, places=column_decimals,
     )  # fmt: skip
@@ -454,12 +522,13 @@ def study_application(
     app[CARDS] = {name: one.card for name, one in instruments.items()}
     app[TEXTS] = {name: people_texts(one, study.language) for name, one in instruments.items()}
     app[STUDY], app[BOOK], app[STORE], app[SEATS] = study, book, store, Seats(store, load, book)
-    app[SCORES], app[JOINS] = Scores(store, load), guard.RateLimit(per_address, 3600.0, 100_000, _TOO_MANY)
+    app[SCORES], app[JOINS] = Scores(store, load), guard.RateLimit(per_address, 3600.0, _TOO_MANY)
     app[NEW_CODES], app[LAB], app[PREVIEW] = {}, lab, preview
     app.cleanup_ctx.append(_tidy)
     app.router.add_get("/join/{secret}", welcome_page)
     app.router.add_post("/join/{secret}", join)
     app.router.add_post("/join/{secret}/code", come_back)
+    app.router.add_post("/join/{secret}/other", change_person)
     app.router.add_get("/code", code_page)
     app.router.add_get("/take", take_page)
     app.router.add_post("/take", answer)
