@@ -13,10 +13,17 @@ from servers.openai import OpenAIServer
 from sociometer.cli.main import run_command
 from sociometer.core.errors import DataError
 from sociometer.core.task import Episode, RunView, Score
-from sociometer.instruments.sage import passport
-from sociometer.instruments.sage.against_people import CARE_PEOPLE, FEWEST_PEOPLE, right_order, verdict
-from sociometer.instruments.sage.passport import kept_at
-from sociometer.instruments.sage.people_talks import read_people
+from sociometer.instruments.sage.passport.against_people import (
+    CARE_PEOPLE,
+    FEWEST_PEOPLE,
+    people_probes,
+    right_order,
+    verdict,
+)
+from sociometer.instruments.sage.passport.page import kept_at, kept_passport
+from sociometer.instruments.sage.passport.probes import Felt
+from sociometer.instruments.sage.passport.talks import read_people
+from sociometer.instruments.sage.passport.verdict import examine
 from sociometer.store.store import Store
 from sociometer.store.studies import StudyBook, book_path
 from sociometer.store.texts import open_text
@@ -124,9 +131,9 @@ def against(folder, rows, judge):
         )
         for one in read_people(write(folder / "law.jsonl", rows))
     ]
-    probes = passport.people_probes("law", {view.run: view.run for view in views}, views)
+    probes = people_probes("law", {view.run: view.run for view in views}, views)
     judged = [(probe, judge(probe.talk[-1][1], probe.before, probe.change)) for probe in probes]
-    return passport.examine([(probe, passport.Felt((change,) * probe.times)) for probe, change in judged], "x").people
+    return examine([(probe, Felt((change,) * probe.times)) for probe, change in judged], "x").people
 
 
 def test_the_figures_are_those_of_the_law(tmp_path):
@@ -241,7 +248,7 @@ def test_a_simulator_that_judges_by_the_state_is_not_a_person(imported, capsys):
     words = ["sage", "passport", "--people", "forty", "--turns", "0", "--role", f"simulator={name}", "--store", "s.db"]
     assert run_command(words) == 0
     assert "no better than a judge who ignores the reply" in " ".join(capsys.readouterr().out.split())
-    found = passport.kept_passport("vllm/simulator#1")
+    found = kept_passport("vllm/simulator#1")
     assert found.verdict == "not a person" and found.people.beyond.interval.low <= 0
 
 

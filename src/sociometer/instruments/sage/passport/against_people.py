@@ -3,11 +3,24 @@
 The criterion was fixed before any simulator was examined against people.
 """
 
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from statistics import fmean
+from typing import Any
+
+import msgspec
 from msgspec import Struct
 
 from sociometer.core.measure import Interval, Table
-from sociometer.instruments.sage.state import Agreement, BeyondState
+from sociometer.core.task import RunView
+from sociometer.instruments.sage.passport.floor import BeyondState
+from sociometer.instruments.sage.passport.probes import Felt, Probe
+from sociometer.instruments.sage.passport.released import Agreement, agreement_with, with_expected
+from sociometer.instruments.sage.passport.talks import PersonTalk
 from sociometer.statistics.formatting import estimate
+from sociometer.statistics.intervals import clustered_mean_interval
+
+OTHER = "other"
+"""The second of two replies that a person saw."""
 
 # Not a person: the interval over people of the partial correlation, given the state, reaches down to zero.
 CARE_PEOPLE = 0.3
@@ -88,4 +101,55 @@ def table(found: PeopleAgreement) -> Table:
     )
     return Table(
         "people", f"Agreement with the people of study {changes.released_by}", ("what", "value"), rows, note=note
+    )
+
+
+def people_probes(study: str, people: Mapping[str, str], views: Iterable[RunView[Any, PersonTalk]]) -> list[Probe]:
+    """Every turn with a person's own feeling, asked twice, and the second replies; `people` are their ids, by run."""
+    made = [
+        probe
+        for view in views
+        for place, (_, talk, _) in enumerate(view.scored())
+        for probe in _probes_of(talk, people[view.run], f"{view.run}/{place}", study, view.name)
+    ]
+    second = [probe for probe in made if probe.arm == OTHER]
+    return with_expected([probe for probe in made if probe.arm != OTHER]) + second
+
+
+def _probes_of(talk: PersonTalk, who: str, where: str, study: str, model: str) -> Iterator[Probe]:
+    before = talk.start
+    for place, turn in enumerate(talk.turns):
+        if turn.felt is not None:
+            said, chosen = talk.said(place), turn.preferred == "reply" if turn.preferred else None
+            probe = Probe(
+                id=f"people/{where}/{place + 1}", cluster=who, kind="people", scenario=talk.scenario(who),
+                talk=(*said, ("subject", turn.reply)), before=before, times=2, change=turn.felt - before,
+                released_by=study, subject=model, of_talk=where, preferred=chosen,
+            )  # fmt: skip
+            yield probe
+            if chosen is not None:
+                other = (*said, ("subject", turn.other))
+                facts = {"id": f"{probe.id}/other", "talk": other, "times": 1, "change": 0, "arm": OTHER}
+                yield msgspec.structs.replace(probe, preferred=not chosen, **facts)
+            before = turn.felt
+
+
+def examined(rows: Sequence[tuple[Probe, Felt]]) -> PeopleAgreement | None:
+    """The agreement with people in these answers; None without any of theirs."""
+    found = {item.id: (item, fmean(out.changes)) for item, out in rows if item.kind == "people" and out.changes}
+    first = [item for item, _ in found.values() if item.arm != OTHER]
+    chosen = [row for row in rows if row[0].arm != OTHER]
+    whole = agreement_with(first[0].released_by, chosen, "people") if first else None
+    if whole is None:
+        return None
+    pairs = [(one, found[one.id][1], found[f"{one.id}/{OTHER}"][1]) for one in first if f"{one.id}/{OTHER}" in found]
+    rights = [right_order(here, there) if one.preferred else right_order(there, here) for one, here, there in pairs]
+    people = [one.cluster for one, _, _ in pairs]
+    return PeopleAgreement(
+        whole,
+        len({one.cluster for one in first}),
+        len({one.of_talk for one in first}),
+        len(pairs),
+        fmean(rights) if rights else None,
+        clustered_mean_interval(rights, people, scale=(0.0, 1.0)) if rights else Interval(None, None),
     )

@@ -6,18 +6,14 @@ whatever the reply says. A judge who is told that feeling and ignores the reply 
 
 import math
 from collections.abc import Callable, Sequence
-from statistics import fmean
 
 import numpy as np
 from msgspec import Struct
 from numpy.typing import ArrayLike, NDArray
 
 from sociometer.core.measure import Interval
-from sociometer.core.words import grouped
-from sociometer.statistics.agreement import spearman
-from sociometer.statistics.correlation import pearson
 from sociometer.statistics.distributions import t_quantile
-from sociometer.statistics.intervals import cluster_codes, clustered_mean_interval, too_few
+from sociometer.statistics.intervals import cluster_codes, too_few
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
@@ -40,69 +36,6 @@ class BeyondState(Struct, frozen=True):
     first: float | None
     """The correlation of the changes on first turns, within one opening."""
     first_interval: Interval
-
-
-class Agreement(Struct, frozen=True):
-    """How far the simulator's changes follow those of a released simulator, or of people."""
-
-    released_by: str
-    turns: int
-    r: float | None
-    interval: Interval
-    again: float | None
-    """The ceiling: the correlation of the simulator's two answers."""
-    bias: float
-    bias_interval: Interval
-    error: float
-    """The mean absolute difference."""
-    constant: float
-    """The same for a constant, the floor."""
-    order: float | None
-    """Spearman's rho of the subjects' mean changes."""
-    beyond: BeyondState | None = None
-    """The agreement given the state of the talk; None in passports made before version 9."""
-
-
-def agreement(
-    name: str,
-    judged: Sequence[Sequence[int]],
-    there: Sequence[float],
-    clusters: Sequence[str],
-    subjects: Sequence[str],
-    beyond: BeyondState | None,
-) -> Agreement:
-    """The agreement of judgements, each made once or several times, with the changes of others."""
-    here = [float(changes[0]) for changes in judged]
-    gaps = [one - two for one, two in zip(here, there, strict=True)]
-    twice = [(float(changes[0]), float(changes[1])) for changes in judged if len(changes) > 1]
-    middle = sorted(there)[len(there) // 2]
-    by_subject = grouped(zip(subjects, zip(here, there, strict=True), strict=True))
-    means = [tuple(fmean(values) for values in zip(*found, strict=True)) for found in by_subject.values()]
-    one, two = [here for here, _ in means], [there for _, there in means]
-    varied = len(means) > 2 and len(set(one)) > 1 < len(set(two))
-    found = _pearson(here, there)
-    return Agreement(
-        name,
-        len(here),
-        found[0],
-        found[1],
-        _pearson([one for one, _ in twice], [two for _, two in twice])[0],
-        fmean(gaps),
-        clustered_mean_interval(gaps, clusters, binary=False),
-        fmean(map(abs, gaps)),
-        fmean(abs(value - middle) for value in there),
-        spearman(one, two)[0] if varied else None,
-        beyond,
-    )
-
-
-def _pearson(one: Sequence[float], two: Sequence[float]) -> tuple[float | None, Interval]:
-    """Pearson's r with its interval over turns; None if there are too few or one of the two does not vary."""
-    try:
-        found = pearson(one, two, [f"{place}" for place in range(len(one))])
-    except ValueError:
-        return None, Interval(None, None)
-    return found.r, found.interval
 
 
 def expected_changes(scenarios: Sequence[str], states: ArrayLike, changes: ArrayLike) -> list[float]:
