@@ -20,9 +20,9 @@ from sociometer.instruments.sage.passport.against_people import (
     right_order,
     verdict,
 )
+from sociometer.instruments.sage.passport.files import read_people
 from sociometer.instruments.sage.passport.page import kept_at, kept_passport
 from sociometer.instruments.sage.passport.probes import Felt
-from sociometer.instruments.sage.passport.talks import read_people
 from sociometer.instruments.sage.passport.verdict import examine
 from sociometer.store.store import Store
 from sociometer.store.studies import StudyBook, book_path
@@ -88,11 +88,11 @@ def write(path, rows):
 @pytest.mark.parametrize("suffix", [".csv", ".jsonl"])
 def test_both_kinds_of_file_are_read_as_the_same_talks(tmp_path, suffix):
     rows, _ = scripted_people()
-    found = read_people(write(tmp_path / f"people{suffix}", rows))
+    found = read_people(write(tmp_path / f"people{suffix}", rows)).talks
     assert len(found) == 40 and {one.model for one in found} == set(MODELS)
     talk = found[0].talk
     assert (talk.matter, talk.start, len(talk.turns)) == ("Matter 0.", rows[0]["feeling"], 5)
-    assert [turn.felt for turn in talk.turns] == [row["feeling"] for row in rows[1:10:2]]
+    assert [turn.reported for turn in talk.turns] == [row["feeling"] for row in rows[1:10:2]]
     assert talk.turns[1].preferred in ("reply", "other") and talk.turns[1].other == "Other 0.2"
     assert talk.said(1)[-1] == ("person", "This is what I, person 0, have to say at turn 2 about it.")
 
@@ -129,7 +129,7 @@ def against(folder, rows, judge):
             run=one.person,
             name=one.model,
         )
-        for one in read_people(write(folder / "law.jsonl", rows))
+        for one in read_people(write(folder / "law.jsonl", rows)).talks
     ]
     probes = people_probes("law", {view.run: view.run for view in views}, views)
     judged = [(probe, judge(probe.talk[-1][1], probe.before, probe.change)) for probe in probes]

@@ -28,6 +28,9 @@ INSTRUMENT = Instrument(
         _task("dialogue", items.Scenario, Dialogue, play.play_scenario, scoring, items=items.scenarios),
         # A person talked with the subject elsewhere, and said how they felt.
         _task("talk", talks.Matter, talks.PersonTalk, talks.play_talk, talks),
+        # A person rated each reply, or the support that they got.
+        _task("satisfaction", talks.Matter, talks.PersonTalk, talks.play_talk, talks),
+        _task("support", talks.Matter, talks.PersonTalk, talks.play_talk, talks),
         # Another simulator judges a stored dialogue anew.
         Task(
             "rejudge", StoredDialogue, Dialogue, play=rejudge.rejudge, summarise=scoring.summarise,

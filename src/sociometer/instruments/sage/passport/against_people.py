@@ -10,12 +10,15 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from sociometer.core.language import texts_in
 from sociometer.core.measure import Interval, Table
 from sociometer.core.task import RunView
+from sociometer.instruments.sage.items import Scenario
 from sociometer.instruments.sage.passport.floor import BeyondState
 from sociometer.instruments.sage.passport.probes import Felt, Probe
 from sociometer.instruments.sage.passport.released import Agreement, agreement_with, with_expected
 from sociometer.instruments.sage.passport.talks import PersonTalk
+from sociometer.instruments.sage.person.emotion import WORDS
 from sociometer.statistics.formatting import estimate
 from sociometer.statistics.intervals import clustered_mean_interval
 
@@ -116,14 +119,28 @@ def people_probes(study: str, people: Mapping[str, str], views: Iterable[RunView
     return with_expected([probe for probe in made if probe.arm != OTHER]) + second
 
 
+def _scenario(talk: PersonTalk, name: str) -> Scenario:
+    words = texts_in(WORDS, talk.language)["people"]
+    return Scenario(
+        id=name,
+        cluster=name,
+        language=talk.language,
+        intention="",
+        source="people",
+        background=talk.matter,
+        first_words=talk.opening,
+        **words,
+    )
+
+
 def _probes_of(talk: PersonTalk, who: str, where: str, study: str, model: str) -> Iterator[Probe]:
-    before = talk.start
+    before = talk.start or 0
     for place, turn in enumerate(talk.turns):
-        if turn.felt is not None:
+        if turn.reported is not None:
             said, chosen = talk.said(place), turn.preferred == "reply" if turn.preferred else None
             probe = Probe(
-                id=f"people/{where}/{place + 1}", cluster=who, kind="people", scenario=talk.scenario(who),
-                talk=(*said, ("subject", turn.reply)), before=before, times=2, change=turn.felt - before,
+                id=f"people/{where}/{place + 1}", cluster=who, kind="people", scenario=_scenario(talk, who),
+                talk=(*said, ("subject", turn.reply)), before=before, times=2, change=turn.reported - before,
                 released_by=study, subject=model, of_talk=where, preferred=chosen,
             )  # fmt: skip
             yield probe
@@ -131,7 +148,7 @@ def _probes_of(talk: PersonTalk, who: str, where: str, study: str, model: str) -
                 other = (*said, ("subject", turn.other))
                 facts = {"id": f"{probe.id}/other", "talk": other, "times": 1, "change": 0, "arm": OTHER}
                 yield msgspec.structs.replace(probe, preferred=not chosen, **facts)
-            before = turn.felt
+            before = turn.reported
 
 
 def examined(rows: Sequence[tuple[Probe, Felt]]) -> PeopleAgreement | None:

@@ -1,30 +1,32 @@
-"""Talks of people with models: how the person felt before the first reply and after each, and files of such talks."""
+"""Talks of people: what they came with, each reply, and what they themselves reported after it."""
 
 from collections.abc import Iterator
-from pathlib import Path
 from statistics import fmean
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 import msgspec
-from msgspec import Meta, Struct
+from msgspec import Struct
 
-from sociometer.core.errors import DataError, UsageError, hint
-from sociometer.core.language import ENGLISH, texts_in, written_in
+from sociometer.core.errors import UsageError, hint
+from sociometer.core.language import ENGLISH
 from sociometer.core.measure import Measure, Summary
 from sociometer.core.session import Session
-from sociometer.core.sheets import read_rows
 from sociometer.core.task import Item, RunView, Score
 from sociometer.core.words import grouped
-from sociometer.instruments.sage.items import Scenario
-from sociometer.instruments.sage.person.emotion import WORDS
-from sociometer.reading import read_lines
 from sociometer.statistics.intervals import clustered_mean_interval
 from sociometer.statistics.measures import grouped_measures
 
 ROLE = "participant"
 """The role of the participant."""
 Preferred = Literal["", "reply", "other"]
-_COLUMNS = ("person", "talk", "model", "matter", "turn", "role", "text", "feeling", "other_reply", "preferred")
+Report = Literal["feeling", "satisfaction", "stars"]
+SCALES: dict[Report, tuple[int, int]] = {"feeling": (0, 100), "satisfaction": (1, 5), "stars": (1, 5)}
+"""What people reported, with the ends of its scale: how they feel, how satisfied they are with a reply, how helpful
+it is."""
+TASKS: dict[Report, str] = {"feeling": "talk", "satisfaction": "satisfaction", "stars": "support"}
+"""The task of the talks with each report."""
+INTENSITY = (1, 5)
+"""The ends of the scale of a feeling's intensity, before and after a talk."""
 
 
 class Matter(Item, frozen=True, kw_only=True):
@@ -38,105 +40,104 @@ class Matter(Item, frozen=True, kw_only=True):
 
 
 class PersonTurn(Struct, frozen=True, omit_defaults=True):
-    """A reply, how the person felt after it, and what they wrote next."""
+    """A reply, what the person reported after it, and what they wrote next."""
 
     reply: str
-    felt: int | None = None
+    reported: int | None = msgspec.field(default=None, name="felt")
     words: str = ""
     other: str = ""
-    """A second reply that the person saw after they had said how they felt."""
+    """A second reply that the person saw after they had made their report."""
     preferred: Preferred = ""
     """Which of the two they would rather have had."""
 
 
 class PersonTalk(Struct, frozen=True, omit_defaults=True):
-    """A person's talk with a model: the matter, the first words, the feeling before the first reply, and the turns."""
+    """A person's talk with a model or a helper: what they came with, the first words, and the turns."""
 
     matter: str
     opening: str
-    start: int
+    """Empty if the other spoke first."""
+    start: int | None
+    """The report before the first reply, on the same scale as the others."""
     turns: tuple[PersonTurn, ...]
     language: str = ENGLISH
+    report: Report = "feeling"
+    profile: tuple[tuple[str, str], ...] = ()
+    """What else is known about the person: (what, words)."""
+    kind: str = ""
+    """The task or the kind of problem, equal for talks about the same."""
+    intensity_before: int | None = None
+    intensity_after: int | None = None
+    failed: bool = False
+    """Whether the talk was rejected because the person felt no better."""
 
     @property
-    def final(self) -> int:
-        """The feeling at the end."""
-        return next((turn.felt for turn in reversed(self.turns) if turn.felt is not None), self.start)
+    def reports(self) -> tuple[int, ...]:
+        """The reports after the replies, in order."""
+        return tuple(turn.reported for turn in self.turns if turn.reported is not None)
+
+    @property
+    def relief(self) -> int | None:
+        """By how much the feeling became less intense."""
+        if self.intensity_before is None or self.intensity_after is None:
+            return None
+        return self.intensity_before - self.intensity_after
 
     def said(self, turns: int) -> tuple[tuple[str, str], ...]:
         """The talk before the reply of turn `turns + 1`: (person or subject, words), oldest first."""
-        talk = [("person", self.opening)]
+        talk = [("person", self.opening)] if self.opening else []
         for turn in self.turns[:turns]:
-            talk += [("subject", turn.reply), *([("person", turn.words)] if turn.words else [])]
+            talk.append(("subject", turn.reply))
+            if turn.words:
+                talk.append(("person", turn.words))
         return tuple(talk)
-
-    def scenario(self, name: str) -> Scenario:
-        """What a simulator knows about the person: the matter, and nothing else."""
-        words = texts_in(WORDS, self.language)["people"]
-        return Scenario(
-            id=name,
-            cluster=name,
-            language=self.language,
-            intention="",
-            source="people",
-            background=self.matter,
-            first_words=self.opening,
-            **words,
-        )
 
 
 def score(item: Matter, outcome: PersonTalk) -> Score:
-    """The feeling at the end and its change, the replies, and the preference."""
-    values = {
-        "feeling": float(outcome.final),
-        "moved": float(outcome.final - outcome.start),
-        "replies": float(len(outcome.turns)),
-    }
-    chosen = [turn.preferred == "reply" for turn in outcome.turns if turn.preferred]
-    if chosen:
-        values["kept"] = fmean(chosen)
+    """The reports of a talk: the feeling at the end and its change, or the mean of the ratings; and the relief."""
+    values = {"replies": float(len(outcome.turns))}
+    if outcome.report != "feeling":
+        values[outcome.report] = fmean(outcome.reports)
+    elif outcome.start is not None:
+        feeling = (outcome.start, *outcome.reports)[-1]
+        values["feeling"] = float(feeling)
+        values["moved"] = float(feeling - outcome.start)
+    if outcome.relief is not None:
+        values["relief"] = float(outcome.relief)
+    preferences = [turn.preferred == "reply" for turn in outcome.turns if turn.preferred]
+    if preferences:
+        values["kept"] = fmean(preferences)
     silent = sum(not turn.reply for turn in outcome.turns)
-    return Score(values=values, facets={"language": outcome.language}, unreadable=silent)
+    facets = {"language": outcome.language}
+    if outcome.failed:
+        facets["ended"] = "failed"
+    return Score(values=values, facets=facets, unreadable=silent)
 
 
 def summarise(run: RunView[Matter, PersonTalk]) -> Summary:
-    """The feeling at the end and by turn, over people."""
-    names = ("feeling", "moved", "replies", "kept")
-    known = {name for _, _, found in run.scored() for name in found.values}
-    measures = [one for name in names if name in known for one in grouped_measures(run, name, binary=name == "kept")]
-    felt = grouped(
-        (number, (item.cluster or item.id, float(value)))
-        for item, outcome, _ in run.scored()
-        for number, value in enumerate((outcome.start, *(turn.felt for turn in outcome.turns)))
-        if value is not None
-    )
-    measures += [
-        Measure(
-            "felt",
-            fmean(value for _, value in found),
-            {"turn": str(number)},
-            clustered_mean_interval([value for _, value in found], [who for who, _ in found], binary=False),
-            items=len(found),
-        )
-        for number, found in sorted(felt.items())
-    ]
-    return Summary(tuple(measures))
+    """The measures of the talks, and the reports by turn, over people."""
+    names = ("feeling", "satisfaction", "stars", "moved", "relief", "replies", "kept")
+    reached = {name for _, _, score in run.scored() for name in score.values}
+    measures: list[Measure] = []
+    for name in names:
+        if name in reached:
+            measures += grouped_measures(run, name, binary=name == "kept")
+    return Summary((*measures, *_by_turn(run)))
 
 
-class PeopleRow(Struct, frozen=True, forbid_unknown_fields=True):
-    """One utterance of a file of talks: by the person, or by the model."""
-
-    person: str
-    talk: str
-    model: str
-    turn: Annotated[int, Meta(ge=1)]
-    role: Literal["person", "model"]
-    text: str
-    matter: str = ""
-    feeling: Annotated[int, Meta(ge=0, le=100)] | None = None
-    """Of the person before the first reply, and after each reply of the model."""
-    other_reply: str = ""
-    preferred: Preferred = ""
+def _by_turn(run: RunView[Matter, PersonTalk]) -> Iterator[Measure]:
+    """The mean report after each reply; the first is that before any reply."""
+    rows: list[tuple[int, tuple[str, float]]] = []
+    for item, outcome, _ in run.scored():
+        reports = (outcome.start, *(turn.reported for turn in outcome.turns))
+        for number, report in enumerate(reports):
+            if report is not None:
+                rows.append((number, (item.cluster or item.id, float(report))))
+    for number, reports_of in sorted(grouped(rows).items()):
+        values = [report for _, report in reports_of]
+        people = [person for person, _ in reports_of]
+        interval = clustered_mean_interval(values, people, binary=False)
+        yield Measure("felt", fmean(values), {"turn": str(number)}, interval, items=len(values))
 
 
 class FoundTalk(Struct, frozen=True):
@@ -145,73 +146,10 @@ class FoundTalk(Struct, frozen=True):
     person: str
     model: str
     talk: PersonTalk
-
-
-def read_people(path: Path) -> list[FoundTalk]:
-    """The talks of a CSV or JSONL file; a bad row raises a DataError with its line."""
-    by_talk: dict[str, list[tuple[int, PeopleRow]]] = {}
-    for line, row in _rows(path):
-        rows = by_talk.setdefault(row.talk, [])
-        try:
-            _check(row, [earlier for _, earlier in rows])
-        except ValueError as error:
-            raise DataError(str(error), path, line) from None
-        rows.append((line, row))
-    found = []
-    for name, rows in by_talk.items():
-        if len(rows) < 2:
-            raise DataError(f"talk '{name}' has no reply of the model", path, rows[-1][0])
-        found.append(_talk([row for _, row in rows]))
-    if not found:
-        raise DataError(f"has no talk; expected rows with {', '.join(_COLUMNS)}", path)
-    return found
-
-
-def _rows(path: Path) -> Iterator[tuple[int, PeopleRow]]:
-    expected = f"one utterance with {', '.join(_COLUMNS)}"
-    if path.suffix != ".csv":
-        yield from read_lines(path, PeopleRow, expected)
-        return
-    for line, row in read_rows(path, _COLUMNS[:2]):
-        given = {key: cell for key, cell in row.items() if cell}
-        try:
-            yield line, msgspec.convert(given, PeopleRow, strict=False)
-        except msgspec.ValidationError as error:
-            raise DataError(f"{error}; expected {expected}", path, line) from None
-
-
-def _check(row: PeopleRow, before: list[PeopleRow]) -> None:
-    """Raises a ValueError if a row cannot follow those before it."""
-    if not row.person.strip() or not row.text.strip():
-        raise ValueError(f"{'person' if row.text.strip() else 'text'} is empty")
-    replied = sum(one.role == "model" for one in before)
-    role = "model" if len(before) % 2 else "person"
-    if (row.role, row.turn) != (role, replied + 1):
-        raise ValueError(
-            f"talk '{row.talk}' goes on with turn {row.turn} of the {row.role}; expected turn {replied + 1} of the"
-            f" {role}: the person begins, and the model replies once a turn"
-        )
-    if before and (row.person, row.model) != (before[0].person, before[0].model):
-        raise ValueError(f"talk '{row.talk}' is of {before[0].person} with {before[0].model}; a talk has one of each")
-    if not before and row.feeling is None:
-        raise ValueError(f"talk '{row.talk}' begins without a feeling (0 to 100) before the first reply")
-    if before and row.role == "person" and row.feeling is not None:
-        raise ValueError("a feeling belongs to the first row of a talk and to the model's rows, not to this one")
-    if bool(row.preferred) != bool(row.other_reply) or (row.other_reply and row.role == "person"):
-        raise ValueError("other_reply and preferred ('reply' or 'other') belong together, in a row of the model")
-
-
-def _talk(rows: list[PeopleRow]) -> FoundTalk:
-    first, replies = rows[0], rows[1::2]
-    words = [row.text for row in rows[2::2]]
-    turns = tuple(
-        PersonTurn(row.text, row.feeling, said, row.other_reply, row.preferred)
-        for row, said in zip(replies, [*words, ""][: len(replies)], strict=True)
-    )
-    matter = next((row.matter for row in rows if row.matter), first.text)
-    language = written_in("".join(row.text for row in rows if row.role == "person"))
-    made = PersonTalk(matter, first.text, first.feeling or 0, turns, language=language)
-    return FoundTalk(first.person, first.model, made)
+    names_person: bool = True
+    """Whether the file names the person; otherwise the name is that of the talk."""
+    unused_reports: int = 0
+    """Reports that are for no reply, or for one that has a report already."""
 
 
 async def play_talk(item: Matter, session: Session) -> PersonTalk:
