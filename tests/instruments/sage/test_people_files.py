@@ -166,8 +166,7 @@ def test_a_bad_talk_of_esconv_is_refused_with_its_line(tmp_path, talk, why):
 
 
 @pytest.mark.parametrize(
-    ("body", "line"),
-    [('[{"situation": 3}]', 1), ('[\n{"situation": "x"}\n]', 2), ("[\n{]", 2), ("[]", None)],
+    ("body", "line"), [('[{"situation": 3}]', 1), ('[\n{"situation": "x"}\n]', 2), ("[\n{]", 2), ("[]", None)]
 )
 def test_a_bad_array_is_refused(tmp_path, body, line):
     path = tmp_path / "FailedESConv.json"

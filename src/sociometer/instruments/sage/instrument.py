@@ -10,7 +10,7 @@ from sociometer.core.task import Item, Task
 from sociometer.instruments.sage import build, figures, items, paper, play, scoring
 from sociometer.instruments.sage.analyses import coordinate, rejudge, relationship, stability, strategies
 from sociometer.instruments.sage.dialogue import Dialogue, StoredDialogue
-from sociometer.instruments.sage.passport import page, probes, talks, verdict
+from sociometer.instruments.sage.passport import page, people, probes, talks, verdict
 from sociometer.instruments.sage.person.authors import authors_prompts
 from sociometer.instruments.sage.person.rehearsal import Rehearsal
 from sociometer.instruments.sage.published import reproduce
@@ -48,6 +48,11 @@ INSTRUMENT = Instrument(
         Task(
             "passport", probes.Probe, probes.Felt, play=probes.ask_probe, score=probes.score,
             summarise=verdict.summarise,
+        ),
+        # A simulator judges turns of people's talks in the person's place.
+        Task(
+            "person", people.PersonProbe, people.PersonAnswer, play=people.ask_person, score=people.score,
+            summarise=verdict.summarise_people,
         ),
         # A builder makes a new scenario.
         _task("build", build.Brief, build.Built, build.build_scenario, build),

@@ -23,3 +23,22 @@ CARE_FIRST = 0.0
 FEWEST_TURNS, FEWEST_FIRST = 30, 10
 """With fewer released turns (with fewer first turns) the agreement decides nothing."""
 FIRST_SHARE = 0.5
+
+# The rules on people's own reports, fixed before any simulator was examined against real people; the README has them
+# in words. Not a person besides: the interval of the partial correlation given the state, or that of the difference to
+# another reply, includes 0 or less.
+FEWEST_PEOPLE, FEWEST_PEOPLE_TURNS = 30, 150
+"""With fewer people, or fewer turns of them, the agreement decides nothing."""
+CARE_PEOPLE = 0.3
+"""The partial correlation with people's reports, given the state, below which a simulator is used with care."""
+NOT_KINDNESS, CARE_KINDNESS = 1.0, 1 / 3
+"""Standard deviations of the people's reports beyond which the whole interval of the mean difference lies."""
+CARE_COMPLIANCE = 0.01
+"""The slope of the difference over the turns, as a share of the scale's range, from which compliance counts."""
+CARE_NARROW, CARE_WIDE = 0.5, 2.0
+"""The least and the largest ratio of the simulator's standard deviation to the people's."""
+FEWEST_ENDINGS = 15
+"""The failed talks, and the successful ones, from which the relief decides."""
+FEWEST_PAIRS = 20
+"""The pairs of replies from which their order decides."""
+CHANCE = 0.5

@@ -1,24 +1,23 @@
-"""The state of a talk, and how far judgements agree beyond it.
+"""The floor: the state of a talk, what it predicts, and how far judgements agree beyond it.
 
 Talks have momentum: the feeling before a reply, the turn and the length of the reply predict how the feeling changes,
 whatever the reply says. A judge who is told that feeling and ignores the reply therefore agrees with others.
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from msgspec import Struct
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from sociometer.core.measure import Interval
-from sociometer.statistics.distributions import t_quantile
-from sociometer.statistics.intervals import cluster_codes, too_few
+from sociometer.instruments.sage.passport.jackknife import Codes, Floats, Used, correlation_interval
+from sociometer.statistics.intervals import cluster_codes
 
-Floats = NDArray[np.float64]
-Codes = NDArray[np.int64]
-Kept = NDArray[np.bool_]
 _FOLDS = 5
+_SHORT_SCALE = 10
+"""Up to so many steps, each value of the previous report has a column of its own."""
 _SMALLEST = 1e-9
 
 
@@ -77,47 +76,89 @@ def beyond_state(
     )
     first = (turn == 1) & (np.bincount(openings, weights=turn == 1)[openings] > 1)
 
-    def partial(kept: Kept) -> float | None:
+    def partial(kept: Used) -> float | None:
         one, two, *known = (
-            _centred(values[kept], released[kept]) for values in (mine, theirs, floor, before, turn, np.log1p(length))
+            centred(values[kept], released[kept]) for values in (mine, theirs, floor, before, turn, np.log1p(length))
         )
         state = np.stack(known, axis=1)
-        return _r(*(values - state @ np.linalg.lstsq(state, values, rcond=None)[0] for values in (one, two)))
+        return correlation_of_centred(
+            *(values - state @ np.linalg.lstsq(state, values, rcond=None)[0] for values in (one, two))
+        )
 
-    def within(kept: Kept) -> float | None:
-        return _r(*(_centred(values[kept], openings[kept]) for values in (mine, theirs)))
+    def within(kept: Used) -> float | None:
+        return correlation_of_centred(*(centred(values[kept], openings[kept]) for values in (mine, theirs)))
 
     return BeyondState(
         mine.size,
-        _r(_centred(theirs, released), _centred(floor, released)),
-        *_jackknifed(partial, scenarios, np.ones(mine.size, dtype=bool), over),
+        correlation_of_centred(centred(theirs, released), centred(floor, released)),
+        *correlation_interval(partial, scenarios, np.ones(mine.size, dtype=bool), over),
         int(first.sum()),
-        *_jackknifed(within, scenarios, first, over),
+        *correlation_interval(within, scenarios, first, over),
     )
 
 
-def _centred(values: Floats, groups: Codes) -> Floats:
+class PersonState(Struct, frozen=True):
+    """What can be known of a turn without reading the reply: the earlier reports, the turn, the reply's length."""
+
+    earlier: tuple[int, ...]
+    turn: int
+    length: int
+
+
+def people_table(states: Sequence[PersonState], scale: tuple[int, int]) -> Floats:
+    """The state of each turn of a person's talk as columns, with an intercept.
+
+    The previous report (each value of a short scale on its own; on a long one three powers), whether there is none, the
+    mean of the earlier ones, the turn and its logarithm, the logarithm of the length and its square.
+    """
+    low, high = scale
+    previous = np.array([state.earlier[-1] if state.earlier else np.nan for state in states])
+    first = np.isnan(previous)
+    columns = [np.ones(len(states)), first.astype(np.float64)]
+    if high - low <= _SHORT_SCALE:
+        columns += [(previous == value).astype(np.float64) for value in range(low + 1, high + 1)]
+    else:
+        share = np.where(first, 0.0, (previous - low) / (high - low))
+        columns += [share, share**2, share**3]
+    means = [np.mean(state.earlier) if state.earlier else low for state in states]
+    turn = np.array([state.turn for state in states], dtype=np.float64)
+    size = np.log1p([state.length for state in states])
+    columns += [np.asarray(means) - low, turn, np.log(turn), size, size**2]
+    return np.stack(columns, axis=1)
+
+
+def predicted(table: Floats, reports: ArrayLike, people: Sequence[str]) -> Floats:
+    """The report that the state predicts, by least squares on the turns of other people (five folds)."""
+    report = np.asarray(reports, np.float64)
+    fold = cluster_codes(people, report.size)[0] % _FOLDS
+    prediction = np.zeros(report.size)
+    for held in set(fold.tolist()):
+        here = fold == held
+        if here.all():
+            prediction[here] = report.mean()
+            continue
+        fitted = np.linalg.lstsq(table[~here], report[~here], rcond=None)[0]
+        prediction[here] = table[here] @ fitted
+    return prediction
+
+
+def partial_correlation(one: Floats, two: Floats, table: Floats) -> float | None:
+    """The correlation of what the table's columns leave of two lists; None if nothing is left of one."""
+    both = np.stack([one, two], axis=1)
+    left = both - table @ np.linalg.lstsq(table, both, rcond=None)[0]
+    shares = np.square(left).sum(axis=0) / np.maximum(np.square(both - both.mean(axis=0)).sum(axis=0), _SMALLEST)
+    if (shares < _SMALLEST).any():
+        return None
+    return correlation_of_centred(left[:, 0], left[:, 1])
+
+
+def centred(values: Floats, groups: Codes) -> Floats:
     """The values less the mean of their group."""
     means = np.bincount(groups, weights=values) / np.maximum(np.bincount(groups), 1)
     return np.asarray(values - means[groups], np.float64)
 
 
-def _r(one: Floats, two: Floats) -> float | None:
+def correlation_of_centred(one: Floats, two: Floats) -> float | None:
     """The correlation of two centred lists; None if one of them does not vary."""
     scale = math.sqrt(float(one @ one) * float(two @ two))
     return float(one @ two) / scale if scale > _SMALLEST else None
-
-
-def _jackknifed(
-    statistic: Callable[[Kept], float | None], groups: Codes, used: Kept, over: str
-) -> tuple[float | None, Interval]:
-    """A correlation of the turns that are used, and its interval over groups."""
-    names = sorted(set(groups[used].tolist()))
-    count, whole = len(names), statistic(used)
-    found = [each for name in names if (each := statistic(used & (groups != name))) is not None]
-    if whole is None or len(found) < max(4, count):
-        return whole, too_few(count)
-    z = np.arctanh(np.clip([whole, *found], _SMALLEST - 1, 1 - _SMALLEST))
-    half = t_quantile(0.975, count - 1) * math.sqrt((count - 1) * float(np.var(z[1:])))
-    low, high = np.tanh([z[0] - half, z[0] + half]).tolist()
-    return whole, Interval(low, high, 0.95, f"jackknife over {over}, Fisher z", count)

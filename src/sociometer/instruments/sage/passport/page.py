@@ -53,19 +53,36 @@ def tables(found: Passport) -> list[Table]:
         *([("judgements left out", found.left_out)] if found.left_out else []),
         ("tokens, read and written", found.tokens),
     )
-    return [
-        Table("facts", "What was found", ("what", "value"), facts, _OF_PROBES),
-        Table("felt", "Mean change of the feeling after a reply", ("reply", "change"), tuple(felt),
-              note=f"{_OF_PROBES} 'Held' was written without the simulator's prompts and never used for tuning.",
-              units={"change": "points"}),
-        *([against_people.table(found.people)] if found.people else []),
-        *([Table("beyond-state", "Agreement with released judgements, given the state of the talk",
-                 ("released simulator", "turns", "r of the state (floor)", "r given the state", "first turns",
-                  "r on first turns"), beyond,
-                 note="State: what the feeling before, the turn and the length of the reply predict, fitted on other "
-                 "scenarios. First turns: within one opening; the feeling is 40.")] if beyond else []),
-        *([Table("agreement", "Agreement with released judgements", columns, agreed, note=note)] if agreed else []),
-    ]  # fmt: skip
+    shown: list[Table] = []
+    if found.requests:
+        shown.append(Table("facts", "What was found", ("what", "value"), facts, _OF_PROBES))
+        held = f"{_OF_PROBES} 'Held' was written without the simulator's prompts and never used for tuning."
+        title = "Mean change of the feeling after a reply"
+        shown.append(Table("felt", title, ("reply", "change"), tuple(felt), note=held, units={"change": "points"}))
+    for study in found.against:
+        shown += against_people.tables(study)
+    if beyond:
+        shown.append(_beyond_table(beyond))
+    if agreed:
+        shown.append(Table("agreement", "Agreement with released judgements", columns, agreed, note=note))
+    return shown
+
+
+def _beyond_table(rows: tuple[tuple[Cell, ...], ...]) -> Table:
+    columns = (
+        "released simulator",
+        "turns",
+        "r of the state (floor)",
+        "r given the state",
+        "first turns",
+        "r on first turns",
+    )
+    note = (
+        "State: what the feeling before, the turn and the length of the reply predict, fitted on other "
+        "scenarios. First turns: within one opening; the feeling is 40."
+    )
+    title = "Agreement with released judgements, given the state of the talk"
+    return Table("beyond-state", title, columns, rows, note=note)
 
 
 def page(found: Passport) -> str:

@@ -24,7 +24,7 @@ ARMS = ("good", "stock", "cold", "cruel")
 SETS = ("known", "held")
 _TIMES = 5
 _START = 40
-Kind = Literal["published", "repeat", "order", "adversary", "spoken", "people"]
+Kind = Literal["published", "repeat", "order", "adversary", "spoken"]
 FIRST = "good"
 """The replies that are asked about first, one in each of our turns: if no answer can be read, nothing else is asked."""
 
@@ -44,12 +44,8 @@ class Probe(Item, frozen=True, kw_only=True):
     expected: float | None = None
     """The change that the state of the talk predicts, fitted on other scenarios."""
     released_by: str = ""
-    """Who released the turn: a simulator, or the study of the people who talked."""
+    """The simulator whose judgement of the turn was released."""
     subject: str = ""
-    of_talk: str = ""
-    """The run and the number of a person's talk; by the run a withdrawal finds what was made from it."""
-    preferred: bool | None = None
-    """Whether the person preferred this reply to another at the same turn; None if they saw only one."""
 
     @property
     def state(self) -> tuple[int, int, int]:

@@ -26,7 +26,7 @@ _REPLIES_TO_AN_OPENING = 4
 
 
 class Agreement(Struct, frozen=True):
-    """How far the simulator's changes follow those of a released simulator, or of people."""
+    """How far the simulator's changes follow those of a released simulator."""
 
     released_by: str
     turns: int
@@ -115,7 +115,7 @@ def released_turns(folders: Iterable[Path]) -> dict[str, list[Probe]]:
 
 
 def with_expected(probes: Sequence[Probe]) -> list[Probe]:
-    """The probes with the change that the state predicts, fitted on the other scenarios or people."""
+    """The probes with the change that the state predicts, fitted on the other scenarios."""
     states, changes = [each.state for each in probes], [each.change for each in probes]
     expected = expected_changes([each.cluster for each in probes], states, changes) if probes else ()
     return [msgspec.structs.replace(each, expected=value) for each, value in zip(probes, expected, strict=True)]
@@ -141,7 +141,7 @@ def released_probes(folders: Iterable[Path], turns: int, seed: int) -> list[Prob
 
 
 def agreement_with(name: str, rows: Sequence[tuple[Probe, Felt]], over: str = "scenarios") -> Agreement | None:
-    """The agreement with one released simulator, or with people; None on fewer than three turns."""
+    """The agreement with one released simulator; None on fewer than three turns."""
     both = [(item, out) for item, out in rows if item.released_by == name and out.changes]
     if len(both) < 3:
         return None
