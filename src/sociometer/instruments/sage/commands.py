@@ -24,6 +24,9 @@ from sociometer.instruments.sage.figures import captioned, figures
 from sociometer.instruments.sage.items import BUNDLED, RELEASED, Scenario, known_scenarios
 from sociometer.instruments.sage.judges import sheets
 from sociometer.instruments.sage.leaderboard import ends, value_of
+from sociometer.instruments.sage.passport.comparing import people as people
+from sociometer.instruments.sage.passport.comparing import ranking as ranking
+from sociometer.instruments.sage.passport.comparing import style as style
 from sociometer.instruments.sage.passport.examining import passport as passport
 from sociometer.instruments.sage.passport.importing import import_people
 from sociometer.instruments.sage.published.reproduce import table as published

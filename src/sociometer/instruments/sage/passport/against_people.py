@@ -473,6 +473,11 @@ def tables(found: AgainstPeople) -> list[Table]:
     return shown
 
 
+def two_decimals(value: float | None) -> str | None:
+    """A number without an interval."""
+    return None if value is None else f"{value:.2f}"
+
+
 def _main_table(found: AgainstPeople) -> Table:
     def shown(value: Value, unit: str = "number") -> str:
         return estimate(value.value, unit, value.interval)
@@ -482,17 +487,17 @@ def _main_table(found: AgainstPeople) -> Table:
         ("talks", found.talks),
         ("turns (first turns)", f"{found.turns} ({found.first_turns})"),
         ("unreadable answers", number(found.unreadable, "share")),
-        ("r of the previous report alone", found.previous),
-        ("floor: r of the state", found.floor),
+        ("r of the previous report alone", two_decimals(found.previous)),
+        ("floor: r of the state", two_decimals(found.floor)),
         ("added part: r given the state", shown(found.added)),
         ("r of the difference to another reply, given the state", shown(found.another)),
-        ("ceiling: r of odd and even turns", found.halves),
-        ("the same for whole talks", found.whole),
+        ("ceiling: r of odd and even turns", two_decimals(found.halves)),
+        ("the same for whole talks", two_decimals(found.whole)),
         ("r of the simulator's talk means with people's", shown(found.talk_means)),
         ("kindness: simulator minus people, points", shown(found.kindness)),
         ("compliance: points a turn", shown(found.compliance)),
-        ("standard deviation of people's reports", found.deviation),
-        ("spread: the simulator's as a share of it", found.spread),
+        ("standard deviation of people's reports", two_decimals(found.deviation)),
+        ("spread: the simulator's as a share of it", two_decimals(found.spread)),
     ]
     low, high = found.kindness_bounds
     if low != high:

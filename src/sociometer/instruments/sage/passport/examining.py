@@ -100,16 +100,16 @@ def _examine_on_people(
     asked = people.people_probes(study, talks, options.whole("people-turns"), options.whole("words"), context.seed)
     reports = [probe for probe in asked if probe.asks == "report"]
     first = reports[:_ASKED_FIRST]
-    runs = [context.play("person", items=first)]
-    view = runs[0].view("person")
+    runs = [context.play(people.TASK, items=first)]
+    view = runs[0].view(people.TASK)
     rows = people.answers(view)
     notes: list[str] = []
     if any(answer.report is not None for _, answer in rows):
         chosen = {probe.id for probe in first}
         others = [probe for probe in asked if probe.id not in chosen]
         if others:
-            runs.append(context.play("person", items=others))
-            rows += people.answers(runs[-1].view("person"))
+            runs.append(context.play(people.TASK, items=others))
+            rows += people.answers(runs[-1].view(people.TASK))
     else:
         notes.append(
             f"None of the first {len(first)} answers about people can be read; the other"

@@ -8,8 +8,9 @@ from typing import Any, Literal
 import msgspec
 from msgspec import Struct
 
+from sociometer.core.command import Run
 from sociometer.core.conversation import Exchange, Message, Sampling, Schema, system, user
-from sociometer.core.errors import UnreadableRole
+from sociometer.core.errors import UnreadableRole, UsageError, hint
 from sociometer.core.language import ENGLISH, texts_in
 from sociometer.core.session import Session
 from sociometer.core.task import Item, RunView, Score
@@ -25,6 +26,7 @@ from sociometer.reading.quotation import Talk, mark_of, transcript
 
 Asks = Literal["report", "other", "intensity", "words"]
 """A report on the reply, one on another reply in its place, the intensity at the end, or the next words."""
+TASK = "person"
 SAMPLING = Sampling(max_tokens=2000)
 _WORDS_SCHEMA = object_schema(texts("words"))
 
@@ -301,3 +303,16 @@ def score(item: PersonProbe, outcome: PersonAnswer) -> Score:
 def answers(run: RunView[PersonProbe, PersonAnswer]) -> list[tuple[PersonProbe, PersonAnswer]]:
     """What was asked, with the answers."""
     return [(item, outcome) for item, outcome, _ in run.scored()]
+
+
+def answers_by_simulator(runs: Iterable[Run]) -> dict[str, list[tuple[PersonProbe, PersonAnswer]]]:
+    """The answers of several runs of `passport --people`, by simulator; what was asked in two runs counts once."""
+    once: dict[str, dict[str, tuple[PersonProbe, PersonAnswer]]] = {}
+    for run in runs:
+        if TASK not in run.tasks:
+            made = hint("sage passport --people STUDY")
+            raise UsageError(f"run {run.reference} has no answers about people; give runs that '{made}' printed.")
+        view = run.view(TASK)
+        by_id = once.setdefault(view.roles["simulator"], {})
+        by_id.update({probe.id: (probe, answer) for probe, answer in answers(view)})
+    return {simulator: list(by_id.values()) for simulator, by_id in once.items()}

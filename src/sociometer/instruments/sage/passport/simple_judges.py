@@ -4,7 +4,13 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 
 from sociometer.core.measure import Cell, Table
-from sociometer.instruments.sage.passport.against_people import AgainstPeople, JudgedTurn, Value, examine_people
+from sociometer.instruments.sage.passport.against_people import (
+    AgainstPeople,
+    JudgedTurn,
+    Value,
+    examine_people,
+    two_decimals,
+)
 from sociometer.instruments.sage.passport.people import PersonProbe
 from sociometer.instruments.sage.person.emotion import RULES
 from sociometer.instruments.sage.person.rehearsal import felt_by_rule
@@ -103,3 +109,23 @@ def table(probes: Sequence[PersonProbe]) -> Table:
     columns = ("rule", "r given the state", "r of the difference to another reply", "r of talk means")
     note = "None of them reads the reply as a person would; a dash: nothing is left given the state."
     return Table("rules", "Simple rules on the same turns", columns, tuple(rows), note=note)
+
+
+def floor_table(probes: Sequence[PersonProbe]) -> Table:
+    """What predicts people's reports without the reply, and how far people agree with themselves."""
+    found = examine_people(probes[0].study, probes[0].report, turns_by_rule(probes, previous_report))
+    if found is None:
+        raise ValueError("no turn has a report")
+    rows: tuple[tuple[Cell, ...], ...] = (
+        ("people", found.people),
+        ("talks", found.talks),
+        ("turns (first turns)", f"{found.turns} ({found.first_turns})"),
+        ("standard deviation of the reports", two_decimals(found.deviation)),
+        ("r of the previous report alone", two_decimals(found.previous)),
+        ("floor: r of the state", two_decimals(found.floor)),
+        ("ceiling: r of odd and even turns", two_decimals(found.halves)),
+        ("the same for whole talks", two_decimals(found.whole)),
+    )
+    note = "State: what the earlier reports, the turn and the length of the reply predict, fitted on other people."
+    title = f"What the people of {found.study} reported ({found.report})"
+    return Table("floor", title, ("what", "value"), rows, note=note)
