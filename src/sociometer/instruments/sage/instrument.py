@@ -51,7 +51,7 @@ INSTRUMENT = Instrument(
         ),
         # A simulator judges turns of people's talks in the person's place.
         Task(
-            "person", people.PersonProbe, people.PersonAnswer, play=people.ask_person, score=people.score,
+            "people", people.PersonProbe, people.PersonAnswer, play=people.ask_person, score=people.score,
             summarise=verdict.summarise_people,
         ),
         # A builder makes a new scenario.

@@ -26,7 +26,7 @@ from sociometer.reading.quotation import Talk, mark_of, transcript
 
 Asks = Literal["report", "other", "intensity", "words"]
 """A report on the reply, one on another reply in its place, the intensity at the end, or the next words."""
-TASK = "person"
+TASK = "people"
 SAMPLING = Sampling(max_tokens=2000)
 _WORDS_SCHEMA = object_schema(texts("words"))
 
