@@ -1,5 +1,6 @@
 """The witness of people: turns of talks that people had, which a simulator judges in the person's place."""
 
+import hashlib
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from random import Random
@@ -110,6 +111,12 @@ class TalkOf(Struct, frozen=True):
     subject: str
     talk: PersonTalk
 
+    @property
+    def digest(self) -> str:
+        """The same in every store, so that draws are: neither the run nor the id of the person is part of it."""
+        body = msgspec.json.encode((self.subject, self.talk))
+        return hashlib.blake2b(body, digest_size=8).hexdigest()
+
 
 def talks_of(people: Mapping[str, str], views: Iterable[RunView[Any, PersonTalk]]) -> list[TalkOf]:
     """The talks of a study; `people` are the ids of the people, by run."""
@@ -123,8 +130,9 @@ def talks_of(people: Mapping[str, str], views: Iterable[RunView[Any, PersonTalk]
 def drawn(talks: Sequence[TalkOf], turns: int, seed: int) -> list[TalkOf]:
     """Whole talks with so many reports or a few more: a talk of each person in turn, drawn by the seed."""
     rng = Random(f"sage/people/{seed}")
-    by_person = grouped((told.person, told) for told in talks)
-    people = sorted(by_person)
+    in_order = sorted(talks, key=lambda told: told.digest)
+    by_person = grouped((told.person, told) for told in in_order)
+    people = list(by_person)
     rng.shuffle(people)
     for person in people:
         rng.shuffle(by_person[person])
@@ -183,7 +191,7 @@ def _probes_of(told: TalkOf, study: str, others: "_Others") -> Iterator[PersonPr
         )
         if turn.reported is not None:
             yield probe
-            yield from _with_another_reply(probe, turn.other, others)
+            yield from _with_another_reply(probe, told.digest, turn.other, others)
             earlier.append(turn.reported)
         if turn.words:
             yield msgspec.structs.replace(probe, id=f"{probe.id}/words", asks="words", written=turn.words)
@@ -192,9 +200,9 @@ def _probes_of(told: TalkOf, study: str, others: "_Others") -> Iterator[PersonPr
             yield msgspec.structs.replace(probe, id=f"people/{told.place}/end", asks="intensity", talk=ended)
 
 
-def _with_another_reply(probe: PersonProbe, seen: str, others: "_Others") -> Iterator[PersonProbe]:
+def _with_another_reply(probe: PersonProbe, digest: str, seen: str, others: "_Others") -> Iterator[PersonProbe]:
     """The probe with the second reply that the person saw, or else with one that another person got."""
-    reply, other_of = (seen, probe.of_talk) if seen else others.reply_for(probe)
+    reply, other_of = (seen, probe.of_talk) if seen else others.reply_for(probe, digest)
     if reply:
         yield msgspec.structs.replace(
             probe, id=f"{probe.id}/other", asks="other", other_of=other_of, talk=(*probe.talk[:-1], ("subject", reply))
@@ -205,11 +213,11 @@ class _Others:
     """Replies that other people got to the same task, or else to any, at the same or the nearest turn."""
 
     def __init__(self, talks: Sequence[TalkOf], seed: int) -> None:
-        self._talks = talks
-        self._by_kind = grouped((told.talk.kind, told) for told in talks)
+        self._talks = sorted(talks, key=lambda told: told.digest)
+        self._by_kind = grouped((told.talk.kind, told) for told in self._talks)
         self._seed = seed
 
-    def reply_for(self, probe: PersonProbe) -> tuple[str, str]:
+    def reply_for(self, probe: PersonProbe, digest: str) -> tuple[str, str]:
         """A reply and where it is from; empty if nobody else has talked."""
         for talks in (self._by_kind.get(probe.kind, []), self._talks):
             nearest = math.inf
@@ -227,7 +235,8 @@ class _Others:
                     candidates = []
                 candidates.append((reply, told.place))
             if candidates:
-                return Random(f"sage/people/other/{self._seed}/{probe.id}").choice(candidates)
+                rng = Random(f"sage/people/other/{self._seed}/{digest}/{probe.turn}")
+                return rng.choice(candidates)
         return "", ""
 
 
