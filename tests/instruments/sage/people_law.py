@@ -1,9 +1,16 @@
-"""Simulated people with a known law, and judges of their talks, each with a fault of its own or none."""
+"""Simulated people with a known law, and judges of their talks, each with a fault of its own or none.
+
+`python tests/instruments/sage/people_law.py [DRAWS]` prints the verdicts in the table of SAGE's page (500 draws: ten
+minutes).
+"""
 
 import math
 import random
+import sys
+from collections import Counter
+from statistics import fmean
 
-from sociometer.instruments.sage.passport.against_people import JudgedTurn, examine_people
+from sociometer.instruments.sage.passport.against_people import JudgedTurn, examine_people, verdict
 from sociometer.instruments.sage.passport.floor import PersonState
 
 LEVEL, BETWEEN = 3.4, 0.7
@@ -53,19 +60,23 @@ def simulated_people(seed, people=60):
     return turns, lots
 
 
-def judgements(name, turns, lots, strength=1.0):
+def judgements(name, turns, lots):
     """The report of a judge for the reply of each turn, and for the other reply."""
     reports = [turn.report for turn in turns]
     lots.shuffle(reports)
 
     def felt(quality, more=0.0, level=LEVEL):
-        return whole(level + strength * WORTH * quality + lots.gauss(0, NOISE) + more)
+        return whole(level + WORTH * quality + lots.gauss(0, NOISE) + more)
 
     for place, turn in enumerate(turns):
         earlier = turn.earlier
         match name:
             case "feels as people do":
                 yield felt(turn.quality), felt(turn.other_quality)
+            case "feels a little as people do":
+                yield tuple(
+                    whole(LEVEL + 0.4 * each + lots.gauss(0, 0.8)) for each in (turn.quality, turn.other_quality)
+                )
             case "repeats the previous report":
                 yield (earlier[-1] if earlier else 3,) * 2
             case "gives the mean of the earlier reports":
@@ -87,7 +98,7 @@ def judgements(name, turns, lots, strength=1.0):
                 yield felt(turn.quality, more), felt(turn.other_quality, more)
 
 
-def judged_turns(name, seed, people=60, **more):
+def judged_turns(name, seed, people=60):
     """The turns of simulated people as a judge of this kind judges them."""
     turns, lots = simulated_people(seed, people)
     return [
@@ -101,10 +112,28 @@ def judged_turns(name, seed, people=60, **more):
             other=other,
             other_length=turn.other_length,
         )
-        for turn, (report, other) in zip(turns, judgements(name, turns, lots, **more), strict=True)
+        for turn, (report, other) in zip(turns, judgements(name, turns, lots), strict=True)
     ]
 
 
-def examined(name, seed, people=60, **more):
+def examined(name, seed, people=60):
     """What the passport finds about a judge of simulated people."""
-    return examine_people("law", "satisfaction", judged_turns(name, seed, people, **more))
+    return examine_people("law", "satisfaction", judged_turns(name, seed, people))
+
+
+def main(draws):
+    """Prints how often each judge gets each verdict, and how often the reason is the right one."""
+    for name in (*FAULTS, "feels as people do", "feels a little as people do"):
+        verdicts, right, added = Counter(), 0, []
+        for seed in range(draws):
+            found = examined(name, seed)
+            not_a_person, care = verdict(found)
+            verdicts["not a person" if not_a_person else "with care" if care else "may be used"] += 1
+            right += any(FAULTS.get(name, "-") in reason for reason in (*not_a_person, *care))
+            added.append(found.added.value or 0.0)
+        shares = {each: count / draws for each, count in sorted(verdicts.items())}
+        print(f"{name}: {shares}, right reason {right / draws:.3f}, adds r = {fmean(added):.2f}", flush=True)
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 500)

@@ -146,16 +146,16 @@ def test_one_who_feels_as_people_do_may_be_used():
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [*FAULTS, "feels as people do"])
 def test_at_most_five_percent_pass_falsely_and_nine_of_ten_pass_rightly(name):
-    """500 draws of 60 people."""
+    """100 draws of 60 people; `people_law.py` prints the table of 500."""
     passed = notes = 0
-    for seed in range(500):
+    for seed in range(100):
         not_a_person, care = verdict(examined(name, seed))
         passed += not not_a_person and not care
         notes += any(FAULTS.get(name, "") in reason for reason in (*not_a_person, *care))
     if name in FAULTS:
-        assert passed <= 25 and notes >= 475
+        assert passed <= 5 and notes >= 95
     else:
-        assert passed >= 450
+        assert passed >= 90
 
 
 def test_too_few_people_decide_nothing():

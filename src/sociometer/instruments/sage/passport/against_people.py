@@ -143,8 +143,8 @@ class AgainstPeople(Struct, frozen=True, kw_only=True):
     def line(self) -> str:
         """The agreement in words."""
         if self.added.value is None:
-            said = "its reports do not vary beyond what the state of the talk gives"
-            return f"against the people of {self.study}: {said} ({self.people} people)"
+            reason = "its reports do not vary beyond what the state of the talk gives"
+            return f"against the people of {self.study}: {reason} ({self.people} people)"
         added = estimate(self.added.value, "number", self.added.interval)
         return f"adds {added} to the floor against the people of {self.study} ({self.people} people)"
 
@@ -402,34 +402,34 @@ def less_relief(failed: Floats, succeeded: Floats) -> float | None:
     return float(below.mean())
 
 
-def verdict(found: AgainstPeople) -> tuple[list[str], list[str]]:
+def verdict(findings: AgainstPeople) -> tuple[list[str], list[str]]:
     """Why the simulator is not a person, and why it is used with care, by the criterion."""
     not_a_person: list[str] = []
     care: list[str] = []
-    unread = f"{number(found.unreadable, 'share')} of its answers about people are unreadable"
-    if found.unreadable > criterion.NOT_UNREADABLE:
+    unread = f"{number(findings.unreadable, 'share')} of its answers about people are unreadable"
+    if findings.unreadable > criterion.NOT_UNREADABLE:
         not_a_person.append(unread)
-    elif found.unreadable > criterion.CARE_UNREADABLE:
+    elif findings.unreadable > criterion.CARE_UNREADABLE:
         care.append(unread)
-    few_people = found.people < criterion.FEWEST_PEOPLE
-    if few_people or found.turns < criterion.FEWEST_PEOPLE_TURNS:
-        care.append(f"compared with too few people ({found.people}; {found.turns} turns)")
+    few_people = findings.people < criterion.FEWEST_PEOPLE
+    if few_people or findings.turns < criterion.FEWEST_PEOPLE_TURNS:
+        care.append(f"compared with too few people ({findings.people}; {findings.turns} turns)")
         return not_a_person, care
-    if found.added.value is None or found.added.low <= 0:
+    if findings.added.value is None or findings.added.low <= 0:
         not_a_person.append("it adds nothing to what predicts people's reports without the reply")
-    elif found.another.value is None or found.another.low <= 0:
+    elif findings.another.value is None or findings.another.low <= 0:
         not_a_person.append("it follows people's reports no better with their reply than with another one")
-    elif found.added.value < criterion.CARE_PEOPLE:
+    elif findings.added.value < criterion.CARE_PEOPLE:
         care.append(
-            f"given the state of the talk, its reports follow people's own only with r = {found.added.value:.2f}"
+            f"given the state of the talk, its reports follow people's own only with r = {findings.added.value:.2f}"
         )
-    _judge_kindness(found, not_a_person, care)
-    _judge_compliance(found, care)
-    if found.spread < criterion.CARE_NARROW or found.spread > criterion.CARE_WIDE:
-        care.append(f"its reports spread {found.spread:.1f} times as far as people's")
-    if found.pairs >= criterion.FEWEST_PAIRS and found.order.low <= criterion.CHANCE:
+    _judge_kindness(findings, not_a_person, care)
+    _judge_compliance(findings, care)
+    if findings.spread < criterion.CARE_NARROW or findings.spread > criterion.CARE_WIDE:
+        care.append(f"its reports spread {findings.spread:.1f} times as far as people's")
+    if findings.pairs >= criterion.FEWEST_PAIRS and findings.order.low <= criterion.CHANCE:
         care.append("of two replies it does not reliably prefer the one that people prefer")
-    if found.relief and _misses_failures(found.relief):
+    if findings.relief and _misses_failures(findings.relief):
         care.append("it does not notice that a talk failed")
     return not_a_person, care
 
@@ -439,22 +439,23 @@ def _misses_failures(relief: Relief) -> bool:
     return known >= criterion.FEWEST_ENDINGS and relief.noticed.low <= criterion.CHANCE
 
 
-def _judge_kindness(found: AgainstPeople, not_a_person: list[str], care: list[str]) -> None:
-    kindness = found.kindness
+def _judge_kindness(findings: AgainstPeople, not_a_person: list[str], care: list[str]) -> None:
+    kindness = findings.kindness
     if kindness.value is None:
         return
-    nearest = max(kindness.low, -kindness.high) / found.deviation if found.deviation else 0.0
+    nearest = max(kindness.low, -kindness.high) / findings.deviation if findings.deviation else 0.0
     points = number(abs(kindness.value), "number")
-    said = f"it is {points} points {'kinder' if kindness.value > 0 else 'harsher'} than people"
+    direction = "kinder" if kindness.value > 0 else "harsher"
+    reason = f"it is {points} points {direction} than people"
     if nearest > criterion.NOT_KINDNESS:
-        not_a_person.append(said)
+        not_a_person.append(reason)
     elif nearest > criterion.CARE_KINDNESS:
-        care.append(said)
+        care.append(reason)
 
 
-def _judge_compliance(found: AgainstPeople, care: list[str]) -> None:
-    slope = found.compliance
-    low, high = SCALES[found.report]
+def _judge_compliance(findings: AgainstPeople, care: list[str]) -> None:
+    slope = findings.compliance
+    low, high = SCALES[findings.report]
     if slope.value is None or abs(slope.value) < criterion.CARE_COMPLIANCE * (high - low):
         return
     if slope.low > 0:
@@ -463,13 +464,13 @@ def _judge_compliance(found: AgainstPeople, care: list[str]) -> None:
         care.append(f"it becomes {-slope.value:.2f} points a turn harsher than people")
 
 
-def tables(found: AgainstPeople) -> list[Table]:
+def tables(findings: AgainstPeople) -> list[Table]:
     """The findings as tables of the passport."""
-    shown = [_main_table(found), _curve_table(found)]
-    if found.used:
-        shown.append(_used_table(found))
-    if found.relief:
-        shown.append(_relief_table(found.relief))
+    shown = [_main_table(findings), _curve_table(findings)]
+    if findings.used:
+        shown.append(_used_table(findings))
+    if findings.relief:
+        shown.append(_relief_table(findings.relief))
     return shown
 
 
@@ -478,67 +479,67 @@ def two_decimals(value: float | None) -> str | None:
     return None if value is None else f"{value:.2f}"
 
 
-def _main_table(found: AgainstPeople) -> Table:
+def _main_table(findings: AgainstPeople) -> Table:
     def shown(value: Value, unit: str = "number") -> str:
         return estimate(value.value, unit, value.interval)
 
     rows: list[tuple[Cell, ...]] = [
-        ("people", found.people),
-        ("talks", found.talks),
-        ("turns (first turns)", f"{found.turns} ({found.first_turns})"),
-        ("unreadable answers", number(found.unreadable, "share")),
-        ("r of the previous report alone", two_decimals(found.previous)),
-        ("floor: r of the state", two_decimals(found.floor)),
-        ("added part: r given the state", shown(found.added)),
-        ("r of the difference to another reply, given the state", shown(found.another)),
-        ("ceiling: r of odd and even turns", two_decimals(found.halves)),
-        ("the same for whole talks", two_decimals(found.whole)),
-        ("r of the simulator's talk means with people's", shown(found.talk_means)),
-        ("kindness: simulator minus people, points", shown(found.kindness)),
-        ("compliance: points a turn", shown(found.compliance)),
-        ("standard deviation of people's reports", two_decimals(found.deviation)),
-        ("spread: the simulator's as a share of it", two_decimals(found.spread)),
+        ("people", findings.people),
+        ("talks", findings.talks),
+        ("turns (first turns)", f"{findings.turns} ({findings.first_turns})"),
+        ("unreadable answers", number(findings.unreadable, "share")),
+        ("r of the previous report alone", two_decimals(findings.previous)),
+        ("floor: r of the state", two_decimals(findings.floor)),
+        ("added part: r given the state", shown(findings.added)),
+        ("r of the difference to another reply, given the state", shown(findings.another)),
+        ("ceiling: r of odd and even turns", two_decimals(findings.halves)),
+        ("the same for whole talks", two_decimals(findings.whole)),
+        ("r of the simulator's talk means with people's", shown(findings.talk_means)),
+        ("kindness: simulator minus people, points", shown(findings.kindness)),
+        ("compliance: points a turn", shown(findings.compliance)),
+        ("standard deviation of people's reports", two_decimals(findings.deviation)),
+        ("spread: the simulator's as a share of it", two_decimals(findings.spread)),
     ]
-    low, high = found.kindness_bounds
+    low, high = findings.kindness_bounds
     if low != high:
         bounds = f"{number(low, 'number')} to {number(high, 'number')}"
         rows.insert(-3, ("the same, all unreadable answers low or high", bounds))
-    if found.pairs:
-        rows.append(("pairs of replies", found.pairs))
-        rows.append(("pairs in the person's order", shown(found.order, "share")))
+    if findings.pairs:
+        rows.append(("pairs of replies", findings.pairs))
+        rows.append(("pairs in the person's order", shown(findings.order, "share")))
     note = (
         "State: what the earlier reports, the turn and the length of the reply predict, fitted on"
         " other people. An unreadable answer counts as what the state predicts. Another reply: one"
         " that another person got to the same task."
     )
-    title = f"Against the people of study {found.study} ({found.report})"
+    title = f"Against the people of study {findings.study} ({findings.report})"
     return Table("people", title, ("what", "value"), tuple(rows), note=note)
 
 
-def _curve_table(found: AgainstPeople) -> Table:
+def _curve_table(findings: AgainstPeople) -> Table:
     rows = tuple(
-        (each.turn, each.turns, each.people, each.simulator, each.simulator - each.people) for each in found.curve
+        (each.turn, each.turns, each.people, each.simulator, each.simulator - each.people) for each in findings.curve
     )
     columns = ("turn", "reports", "people", "simulator", "difference")
-    return Table("compliance", f"Mean {found.report} by turn", columns, rows)
+    return Table("compliance", f"Mean {findings.report} by turn", columns, rows)
 
 
-def _used_table(found: AgainstPeople) -> Table:
-    columns = (found.report, "people", "simulator")
+def _used_table(findings: AgainstPeople) -> Table:
+    columns = (findings.report, "people", "simulator")
     units = {"people": "share", "simulator": "share"}
-    return Table("spread", "How often each value is given", columns, found.used, units=units)
+    return Table("spread", "How often each value is given", columns, findings.used, units=units)
 
 
-def _relief_table(found: Relief) -> Table:
-    noticed = estimate(found.noticed.value, "share", found.noticed.interval)
-    people_noticed = number(found.people_noticed, "share")
+def _relief_table(findings: Relief) -> Table:
+    noticed = estimate(findings.noticed.value, "share", findings.noticed.interval)
+    people_noticed = number(findings.people_noticed, "share")
     rows: tuple[tuple[Cell, ...], ...] = (
-        ("talks that succeeded", found.succeeded, found.succeeded),
-        ("mean relief", found.people_succeeded, found.simulator_succeeded),
-        ("talks that failed", found.failed, found.failed),
-        ("mean relief of these", found.people_failed, found.simulator_failed),
+        ("talks that succeeded", findings.succeeded, findings.succeeded),
+        ("mean relief", findings.people_succeeded, findings.simulator_succeeded),
+        ("talks that failed", findings.failed, findings.failed),
+        ("mean relief of these", findings.people_failed, findings.simulator_failed),
         ("a failed talk has less relief", people_noticed, noticed),
-        ("r with people's relief", None, estimate(found.r.value, "number", found.r.interval)),
+        ("r with people's relief", None, estimate(findings.r.value, "number", findings.r.interval)),
     )
     note = "Relief: intensity of the feeling before the talk minus after it. A tie is a half."
     return Table("relief", "Relief at the end", ("what", "people", "simulator"), rows, note=note)

@@ -15,7 +15,7 @@ def people(context: CommandContext, options: Settings) -> Result:
     """What the people of a study reported: the floor, the ceiling, and what simple rules reach; asks no model."""
     study = options.text("study")
     talks = study_talks(context, study)
-    turns = sum(len(told.talk.reports) for told in talks)
+    turns = sum(len(person_talk.talk.reports) for person_talk in talks)
     probes = people_probes(study, talks, turns, 0, context.seed)
     if not probes:
         raise UsageError(f"study {study} has no turn with a person's own report.")
@@ -50,11 +50,11 @@ def ranking(context: CommandContext, options: Settings) -> Result:
 def style(context: CommandContext, options: Settings) -> Result:
     """What people write against what simulators write in the same position, in one table; shows no text."""
     runs = [context.run(name) for name in options.texts("runs")]
-    found = []
+    compared_styles = []
     for simulator, rows in answers_by_simulator(runs).items():
         compared = styles.compare_style(simulator, rows)
         if compared is not None:
-            found.append(compared)
-    if not found:
+            compared_styles.append(compared)
+    if not compared_styles:
         raise UsageError("these runs have no words of a simulator; 'sage passport --people' asks for them (--words).")
-    return Result(tables=(styles.table(found),))
+    return Result(tables=(styles.table(compared_styles),))

@@ -42,23 +42,23 @@ def passport(context: CommandContext, options: Settings) -> Result:
     notes: list[str] = []
     rules: tuple[Table, ...] = ()
     if options.flag("only-people"):
-        found = None
+        findings = None
     else:
         first = _examine_on_our_turns(context, options.whole("turns"), version)
-        found = first.passport
+        findings = first.passport
         runs += first.runs
         notes += first.notes
-    if study and (found is None or not found.left_out):
-        second = _examine_on_people(context, options, study, talks, found)
-        found = second.passport
+    if study and (findings is None or not findings.left_out):
+        second = _examine_on_people(context, options, study, talks, findings)
+        findings = second.passport
         runs += second.runs
         notes += second.notes
         rules = second.tables
-    assert found is not None
-    wrote = _write(context, Path(options.text("to")), found)
+    assert findings is not None
+    wrote = _write(context, Path(options.text("to")), findings)
     notes = [*(f"run {run.reference}" for run in runs), *notes]
-    shown = (*page.tables(found), *rules)
-    return Result(tables=shown, finding=found.line, notes=tuple(notes), wrote=wrote)
+    shown = (*page.tables(findings), *rules)
+    return Result(tables=shown, finding=findings.line, notes=tuple(notes), wrote=wrote)
 
 
 def _examine_on_our_turns(context: CommandContext, turns: int, version: str) -> Examined:
@@ -121,11 +121,11 @@ def _examine_on_people(
         before = page.kept_passport(simulator)
         is_current = before is not None and before.version == version
         made = before if before and is_current else examine([], simulator, version)
-    found = against_study(study, asked, rows)
-    if found is None:
+    findings = against_study(study, asked, rows)
+    if findings is None:
         raise UsageError(f"study {study} has no turn with a person's own report.")
     rules = simple_judges.table(asked)
-    return Examined(with_people(made, found), tuple(runs), tuple(notes), (rules,))
+    return Examined(with_people(made, findings), tuple(runs), tuple(notes), (rules,))
 
 
 def against_study(
@@ -140,11 +140,11 @@ def against_study(
     return against_people.examine_people(study, asked[0].report, turns, ends, unreadable)
 
 
-def _write(context: CommandContext, out: Path, found: Passport) -> tuple[str, ...]:
-    body = page.as_json(found)
-    kept = page.kept_at(found.simulator)
+def _write(context: CommandContext, out: Path, findings: Passport) -> tuple[str, ...]:
+    body = page.as_json(findings)
+    kept = page.kept_at(findings.simulator)
     kept.parent.mkdir(parents=True, exist_ok=True)
-    files = ((out, page.page(found)), (out.with_suffix(".json"), body), (kept, body))
+    files = ((out, page.page(findings)), (out.with_suffix(".json"), body), (kept, body))
     return tuple(context.write(path, text) for path, text in files)
 
 

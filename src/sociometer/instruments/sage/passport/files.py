@@ -36,21 +36,21 @@ def read_people(path: Path) -> FoundTalks:
     left_out: list[str] = []
     places: dict[bytes, str] = {}
     unused_reports = 0
-    for file, line, found in _read(path):
+    for file, line, file_talk in _read(path):
         place = f"{file.name}:{line}"
-        named = found.person if found.names_person else ""
-        body = msgspec.json.encode((named, found.model, found.talk))
+        named = file_talk.person if file_talk.names_person else ""
+        body = msgspec.json.encode((named, file_talk.model, file_talk.talk))
         if body in places:
             raise DataError(f"the same talk as {places[body]}; remove one of them", file, line)
         places[body] = place
-        unused_reports += found.unused_reports
-        if found.talk.reports:
-            talks.append(found)
+        unused_reports += file_talk.unused_reports
+        if file_talk.talk.reports:
+            talks.append(file_talk)
         else:
             left_out.append(place)
     if not talks:
         raise DataError("has no talk with a report", path)
-    reports = sorted({found.talk.report for found in talks})
+    reports = sorted({file_talk.talk.report for file_talk in talks})
     if len(reports) > 1:
         raise DataError(f"mixes talks with {' and '.join(reports)}; import them one by one", path)
     return FoundTalks(tuple(talks), tuple(left_out), unused_reports)

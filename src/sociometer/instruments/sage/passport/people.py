@@ -120,18 +120,18 @@ class TalkOf(Struct, frozen=True):
 
 def talks_of(people: Mapping[str, str], views: Iterable[RunView[Any, PersonTalk]]) -> list[TalkOf]:
     """The talks of a study; `people` are the ids of the people, by run."""
-    found: list[TalkOf] = []
+    person_talks: list[TalkOf] = []
     for view in views:
         for number, (_, talk, _) in enumerate(view.scored()):
-            found.append(TalkOf(people[view.run], f"{view.run}/{number}", view.name, talk))
-    return found
+            person_talks.append(TalkOf(people[view.run], f"{view.run}/{number}", view.name, talk))
+    return person_talks
 
 
 def drawn(talks: Sequence[TalkOf], turns: int, seed: int) -> list[TalkOf]:
     """Whole talks with so many reports or a few more: a talk of each person in turn, drawn by the seed."""
     rng = Random(f"sage/people/{seed}")
-    in_order = sorted(talks, key=lambda told: told.digest)
-    by_person = grouped((told.person, told) for told in in_order)
+    in_order = sorted(talks, key=lambda person_talk: person_talk.digest)
+    by_person = grouped((person_talk.person, person_talk) for person_talk in in_order)
     people = list(by_person)
     rng.shuffle(people)
     for person in people:
@@ -143,9 +143,9 @@ def drawn(talks: Sequence[TalkOf], turns: int, seed: int) -> list[TalkOf]:
             if reports >= turns:
                 return chosen
             if round_of_talks < len(by_person[person]):
-                told = by_person[person][round_of_talks]
-                chosen.append(told)
-                reports += len(told.talk.reports)
+                person_talk = by_person[person][round_of_talks]
+                chosen.append(person_talk)
+                reports += len(person_talk.talk.reports)
     return chosen
 
 
@@ -153,27 +153,27 @@ def people_probes(study: str, talks: Sequence[TalkOf], turns: int, words: int, s
     """What a simulator is asked about the talks that are drawn, at most `words` times for the next words."""
     others = _Others(talks, seed)
     probes: list[PersonProbe] = []
-    for told in drawn(talks, turns, seed):
-        probes += _probes_of(told, study, others)
+    for person_talk in drawn(talks, turns, seed):
+        probes += _probes_of(person_talk, study, others)
     spoken = [probe for probe in probes if probe.asks == "words"]
     rng = Random(f"sage/people/words/{seed}")
     asked = {probe.id for probe in rng.sample(spoken, min(words, len(spoken)))}
     return [probe for probe in probes if probe.asks != "words" or probe.id in asked]
 
 
-def _probes_of(told: TalkOf, study: str, others: "_Others") -> Iterator[PersonProbe]:
-    talk = told.talk
+def _probes_of(person_talk: TalkOf, study: str, others: "_Others") -> Iterator[PersonProbe]:
+    talk = person_talk.talk
     earlier: list[int] = []
     for place, turn in enumerate(talk.turns):
-        said = (*talk.said(place), ("subject", turn.reply))
+        said_before = (*talk.said(place), ("subject", turn.reply))
         preferred = turn.preferred == "reply" if turn.preferred else None
         probe = PersonProbe(
-            id=f"people/{told.place}/{place + 1}",
-            cluster=told.person,
+            id=f"people/{person_talk.place}/{place + 1}",
+            cluster=person_talk.person,
             asks="report",
             report=talk.report,
             study=study,
-            of_talk=told.place,
+            of_talk=person_talk.place,
             language=talk.language,
             matter=talk.matter,
             profile=talk.profile,
@@ -181,23 +181,23 @@ def _probes_of(told: TalkOf, study: str, others: "_Others") -> Iterator[PersonPr
             intensity_before=talk.intensity_before,
             intensity_after=talk.intensity_after,
             failed=talk.failed,
-            talk=said,
+            talk=said_before,
             turn=place + 1,
             earlier=tuple(earlier),
             reported=0 if turn.reported is None else turn.reported,
-            subject=told.subject,
+            subject=person_talk.subject,
             kind=talk.kind,
             preferred=preferred,
         )
         if turn.reported is not None:
             yield probe
-            yield from _with_another_reply(probe, told.digest, turn.other, others)
+            yield from _with_another_reply(probe, person_talk.digest, turn.other, others)
             earlier.append(turn.reported)
         if turn.words:
             yield msgspec.structs.replace(probe, id=f"{probe.id}/words", asks="words", written=turn.words)
         if place + 1 == len(talk.turns) and talk.relief is not None:
-            ended = said + ((("person", turn.words),) if turn.words else ())
-            yield msgspec.structs.replace(probe, id=f"people/{told.place}/end", asks="intensity", talk=ended)
+            ended = said_before + ((("person", turn.words),) if turn.words else ())
+            yield msgspec.structs.replace(probe, id=f"people/{person_talk.place}/end", asks="intensity", talk=ended)
 
 
 def _with_another_reply(probe: PersonProbe, digest: str, seen: str, others: "_Others") -> Iterator[PersonProbe]:
@@ -213,8 +213,8 @@ class _Others:
     """Replies that other people got to the same task, or else to any, at the same or the nearest turn."""
 
     def __init__(self, talks: Sequence[TalkOf], seed: int) -> None:
-        self._talks = sorted(talks, key=lambda told: told.digest)
-        self._by_kind = grouped((told.talk.kind, told) for told in self._talks)
+        self._talks = sorted(talks, key=lambda person_talk: person_talk.digest)
+        self._by_kind = grouped((person_talk.talk.kind, person_talk) for person_talk in self._talks)
         self._seed = seed
 
     def reply_for(self, probe: PersonProbe, digest: str) -> tuple[str, str]:
@@ -222,18 +222,18 @@ class _Others:
         for talks in (self._by_kind.get(probe.kind, []), self._talks):
             nearest = math.inf
             candidates: list[tuple[str, str]] = []
-            for told in talks:
-                if told.person == probe.cluster or not told.talk.turns:
+            for person_talk in talks:
+                if person_talk.person == probe.cluster or not person_talk.talk.turns:
                     continue
-                number = min(probe.turn, len(told.talk.turns))
+                number = min(probe.turn, len(person_talk.talk.turns))
                 distance = probe.turn - number
-                reply = told.talk.turns[number - 1].reply
+                reply = person_talk.talk.turns[number - 1].reply
                 if distance > nearest or reply == probe.reply:
                     continue
                 if distance < nearest:
                     nearest = distance
                     candidates = []
-                candidates.append((reply, told.place))
+                candidates.append((reply, person_talk.place))
             if candidates:
                 rng = Random(f"sage/people/other/{self._seed}/{digest}/{probe.turn}")
                 return rng.choice(candidates)
@@ -283,14 +283,14 @@ def _lacks_words(value: _Words) -> str:
 
 def _messages(prompt: str, item: PersonProbe, session: Session) -> list[Message]:
     words = texts_in(WORDS, item.language)["report"]
-    about = [f"- {name}: {told}" for name, told in item.profile]
+    about = [f"- {name}: {person_talk}" for name, person_talk in item.profile]
     if item.start is not None:
         about.append(f"- {words['before'][item.report]}: {item.start}")
     if item.intensity_before is not None:
         about.append(f"- {words['before']['intensity']}: {item.intensity_before}")
     who = session.prompts.render("as-person", item.language, matter=item.matter, about="\n".join(about) or "-")
     # Neither the mark nor the request depends on what the person reported.
-    mark = mark_of(item.of_talk, item.matter, *(said for _, said in item.talk))
+    mark = mark_of(item.of_talk, item.matter, *(words_of_turn for _, words_of_turn in item.talk))
     talked = transcript(
         item.talk,
         mark,

@@ -18,7 +18,7 @@ from sociometer.statistics.formatting import estimate, number
 
 _MOST_MODELS = 7
 """With more models, no interval of the agreement is computed: it goes through all orders."""
-_ENDS = (0.025, 0.975)
+_TAIL = 0.025
 _STRONGEST = 20.0
 _STEPS = 60
 
@@ -67,7 +67,10 @@ class Agreement(Struct, frozen=True):
 
 def means_of_people(talks: Sequence[TalkOf]) -> list[TalkMean]:
     """The mean report of each talk."""
-    return [TalkMean(told.person, told.talk.kind, told.subject, fmean(told.talk.reports)) for told in talks]
+    return [
+        TalkMean(person_talk.person, person_talk.talk.kind, person_talk.subject, fmean(person_talk.talk.reports))
+        for person_talk in talks
+    ]
 
 
 def means_of_answers(rows: Sequence[tuple[PersonProbe, PersonAnswer]]) -> tuple[list[TalkMean], list[TalkMean], int]:
@@ -98,31 +101,31 @@ def rank(who: str, talks: Sequence[TalkMean]) -> Ranking:
     if len(models) < 2:
         raise DataError(f"all talks are with {models[0] if models else 'nobody'}; a ranking needs two models")
     people = len({talk.person for talk in talks})
-    found = mixed_means(
+    fitted = mixed_means(
         [talk.mean for talk in talks],
         [talk.model for talk in talks],
         [[talk.person for talk in talks], [talk.task for talk in talks]],
     )
     quantile = t_quantile(0.975, max(1, people - 1))
     means: dict[str, tuple[float, Interval]] = {}
-    for place, name in enumerate(found.names):
-        half = quantile * math.sqrt(found.covariance[place][place])
-        means[name] = _around(found.means[place], half, people)
+    for place, name in enumerate(fitted.names):
+        half = quantile * math.sqrt(fitted.covariance[place][place])
+        means[name] = _around(fitted.means[place], half, people)
     differences: dict[tuple[str, str], tuple[float, Interval]] = {}
-    order = sorted(range(len(found.names)), key=lambda place: -found.means[place])
+    order = sorted(range(len(fitted.names)), key=lambda place: -fitted.means[place])
     for first, second in combinations(order, 2):
-        half = quantile * math.sqrt(_variance_of_difference(found, first, second))
-        gap = found.means[first] - found.means[second]
-        differences[found.names[first], found.names[second]] = _around(gap, half, people)
-    return Ranking(who, len(talks), people, means, differences, found.deviations)
+        half = quantile * math.sqrt(_variance_of_difference(fitted, first, second))
+        gap = fitted.means[first] - fitted.means[second]
+        differences[fitted.names[first], fitted.names[second]] = _around(gap, half, people)
+    return Ranking(who, len(talks), people, means, differences, fitted.deviations)
 
 
 def _around(value: float, half: float, people: int) -> tuple[float, Interval]:
     return value, Interval(value - half, value + half, 0.95, "mixed model, t", people)
 
 
-def _variance_of_difference(found: MixedMeans, first: int, second: int) -> float:
-    covariance = found.covariance
+def _variance_of_difference(fitted: MixedMeans, first: int, second: int) -> float:
+    covariance = fitted.covariance
     return covariance[first][first] + covariance[second][second] - 2 * covariance[first][second]
 
 
@@ -186,8 +189,8 @@ def _interval_over_orders(models: int, discordant: float) -> tuple[Interval, flo
     def so_many(strength: float) -> float:
         return float(weights(strength)[numbers >= discordant].sum())
 
-    low = -1.0 if discordant == pairs else tau(_where(so_few, _ENDS[0]))
-    high = 1.0 if discordant == 0 else tau(_where(lambda strength: -so_many(strength), -_ENDS[0]))
+    low = -1.0 if discordant == pairs else tau(_where(so_few, _TAIL))
+    high = 1.0 if discordant == 0 else tau(_where(lambda strength: -so_many(strength), -_TAIL))
     interval = Interval(low, high, 0.95, "exact over orders", models)
     return interval, so_few(0.0)
 
@@ -241,12 +244,12 @@ def _difference(ranking: Ranking, first: str, second: str) -> tuple[float | None
     return -value, interval.scaled(-1)
 
 
-def agreement_sentence(found: Agreement, simulator: str) -> str:
+def agreement_sentence(agreement: Agreement, simulator: str) -> str:
     """The agreement in a sentence."""
-    tau = estimate(found.tau, "number", found.interval)
-    chance = number(found.chance, "share")
+    tau = estimate(agreement.tau, "number", agreement.interval)
+    chance = number(agreement.chance, "share")
     return (
-        f"{simulator} ranks the {found.models} models with Kendall's tau {tau} to the people's ranking"
-        f" ({chance} of all orders agree as well); of {found.decided} pairs that the people tell apart it"
-        f" tells {found.same} apart the same way and {found.reversed} the other way round."
+        f"{simulator} ranks the {agreement.models} models with Kendall's tau {tau} to the people's ranking"
+        f" ({chance} of all orders agree as well); of {agreement.decided} pairs that the people tell apart it"
+        f" tells {agreement.same} apart the same way and {agreement.reversed} the other way round."
     )

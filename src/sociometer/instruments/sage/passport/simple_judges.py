@@ -38,7 +38,7 @@ def length(probe: PersonProbe) -> float:
 def sentiment(probe: PersonProbe) -> float:
     """Pleased less displeased words, by a word list, in what the person wrote last before the reply."""
     rules = read_rules("chat", probe.language, RULES)
-    words = next((said for who, said in reversed(probe.talk) if who == "person"), "")
+    words = next((text for who, text in reversed(probe.talk) if who == "person"), "")
     pleased = len(rules.find("pleased").findall(words))
     return float(pleased - len(rules.find("displeased").findall(words)))
 
@@ -46,8 +46,8 @@ def sentiment(probe: PersonProbe) -> float:
 def rehearsal(probe: PersonProbe) -> float:
     """The change by the rules of the rehearsal, on the scale of the report."""
     low, high = probe.scale
-    words = next((said for who, said in reversed(probe.talk) if who == "person"), "")
-    earlier = [said for who, said in probe.talk[:-1] if who == "subject"]
+    words = next((text for who, text in reversed(probe.talk) if who == "person"), "")
+    earlier = [text for who, text in probe.talk[:-1] if who == "subject"]
     change, _ = felt_by_rule(probe.reply, earlier, words)
     return low + (change + 3) / _REHEARSAL_RANGE * (high - low)
 
@@ -88,12 +88,12 @@ def turns_by_rule(probes: Iterable[PersonProbe], judge: Judge) -> list[JudgedTur
 
 def examine_rules(probes: Sequence[PersonProbe]) -> dict[str, AgainstPeople]:
     """What each simple rule reaches on these turns."""
-    found: dict[str, AgainstPeople] = {}
+    findings: dict[str, AgainstPeople] = {}
     for name, judge in SIMPLE_JUDGES.items():
         against = examine_people(probes[0].study, probes[0].report, turns_by_rule(probes, judge))
         if against is not None:
-            found[name] = against
-    return found
+            findings[name] = against
+    return findings
 
 
 def table(probes: Sequence[PersonProbe]) -> Table:
@@ -103,8 +103,8 @@ def table(probes: Sequence[PersonProbe]) -> Table:
         return estimate(value.value, "number", value.interval)
 
     rows: list[tuple[Cell, ...]] = [
-        (name, shown(found.added), shown(found.another), shown(found.talk_means))
-        for name, found in examine_rules(probes).items()
+        (name, shown(findings.added), shown(findings.another), shown(findings.talk_means))
+        for name, findings in examine_rules(probes).items()
     ]
     columns = ("rule", "r given the state", "r of the difference to another reply", "r of talk means")
     note = "None of them reads the reply as a person would; a dash: nothing is left given the state."
@@ -113,19 +113,19 @@ def table(probes: Sequence[PersonProbe]) -> Table:
 
 def floor_table(probes: Sequence[PersonProbe]) -> Table:
     """What predicts people's reports without the reply, and how far people agree with themselves."""
-    found = examine_people(probes[0].study, probes[0].report, turns_by_rule(probes, previous_report))
-    if found is None:
+    findings = examine_people(probes[0].study, probes[0].report, turns_by_rule(probes, previous_report))
+    if findings is None:
         raise ValueError("no turn has a report")
     rows: tuple[tuple[Cell, ...], ...] = (
-        ("people", found.people),
-        ("talks", found.talks),
-        ("turns (first turns)", f"{found.turns} ({found.first_turns})"),
-        ("standard deviation of the reports", two_decimals(found.deviation)),
-        ("r of the previous report alone", two_decimals(found.previous)),
-        ("floor: r of the state", two_decimals(found.floor)),
-        ("ceiling: r of odd and even turns", two_decimals(found.halves)),
-        ("the same for whole talks", two_decimals(found.whole)),
+        ("people", findings.people),
+        ("talks", findings.talks),
+        ("turns (first turns)", f"{findings.turns} ({findings.first_turns})"),
+        ("standard deviation of the reports", two_decimals(findings.deviation)),
+        ("r of the previous report alone", two_decimals(findings.previous)),
+        ("floor: r of the state", two_decimals(findings.floor)),
+        ("ceiling: r of odd and even turns", two_decimals(findings.halves)),
+        ("the same for whole talks", two_decimals(findings.whole)),
     )
     note = "State: what the earlier reports, the turn and the length of the reply predict, fitted on other people."
-    title = f"What the people of {found.study} reported ({found.report})"
+    title = f"What the people of {findings.study} reported ({findings.report})"
     return Table("floor", title, ("what", "value"), rows, note=note)

@@ -122,8 +122,8 @@ def table(styles: Sequence[Style]) -> Table:
 
 
 def _size(style: Style) -> str:
-    said = f"{style.simulator}: {style.texts} texts in the place of {style.people} people"
-    return f"{said}, {style.unreadable} unreadable" if style.unreadable else said
+    sentence = f"{style.simulator}: {style.texts} texts in the place of {style.people} people"
+    return f"{sentence}, {style.unreadable} unreadable" if style.unreadable else sentence
 
 
 def _shown(value: float, unit: str) -> str:
