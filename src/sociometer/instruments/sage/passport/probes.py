@@ -46,6 +46,9 @@ class Probe(Item, frozen=True, kw_only=True):
     released_by: str = ""
     """The simulator whose judgement of the turn was released."""
     subject: str = ""
+    of_talk: str = ""
+    preferred: bool | None = None
+    """Unused, as `of_talk`; stored probes have both, and a passport that was stopped goes on with the same items."""
 
     @property
     def state(self) -> tuple[int, int, int]:
