@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
+from servers.faults import TOO_LONG
 from servers.openai import OpenAIServer
 from sociometer.cli.main import run_command
 from sociometer.core.errors import DataError
@@ -293,6 +294,21 @@ def test_a_simulator_that_cannot_be_read_is_asked_no_more_than_the_first_turns(i
     shown = shown_of(capsys)
     assert "None of the first 6 answers about people can be read" in shown
     assert "100 % of its answers about people are unreadable" in shown and "not a person" in shown
+
+
+def test_requests_that_fail_stay_in_the_denominator(imported, capsys):
+    """Every tenth talk is too long for the simulator's server."""
+    rows, _, server = imported
+    known = reported(rows)
+    name = simulator(server, lambda reply: known[reply][1] if reply in known else 50)
+    server.fault_of = lambda number: TOO_LONG if number > 20 and number % 10 == 0 else None
+    examine_forty(name, "-o", "retries=0")
+    shown_of(capsys)
+    (against,) = kept_passport("vllm/simulator#1").against
+    assert against.turns == 200 and against.people == 40
+    assert 0.05 < against.unreadable < 0.15
+    low, high = against.kindness_bounds
+    assert low < against.kindness.value < high
 
 
 def test_a_simulator_without_a_passport_is_not_checked_against_people(imported, capsys):
