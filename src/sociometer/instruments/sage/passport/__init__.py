@@ -4,8 +4,11 @@
 | --- | --- |
 | the criterion: every limit of the verdict | `criterion.py` |
 | the floor: what is predicted without reading the reply | `floor.py` |
-| the witnesses | `probes.py` (replies of ours), `released.py` (released judgements), `against_people.py` (people) |
+| the witnesses | `probes.py` (replies of ours), `released.py` (released judgements), `people.py` (people) |
+| what is found against people | `against_people.py`; beside it simple rules, `simple_judges.py` |
 | the verdict and its reasons | `verdict.py` |
 | what is printed and kept | `page.py` |
-| talks of people, and their files | `talks.py` |
+| the commands | `examining.py` (passport), `importing.py` (import), `comparing.py` (people, ranking, style) |
+| talks of people | `talks.py`, read from `own_files.py`, `recllmsim.py` and `esconv.py` by `files.py` |
+| rankings of models, and style | `ranking.py` with `mixed.py`, `style.py` |
 """

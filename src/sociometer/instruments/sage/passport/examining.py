@@ -36,32 +36,26 @@ def passport(context: CommandContext, options: Settings) -> Result:
     if options.flag("only-people") and not study:
         raise UsageError("--only-people needs --people STUDY.")
     talks = study_talks(context, study) if study else []
-    version = context.instrument.card.version
     context.expect(4 if study else 2)
-    runs: list[Run] = []
+    witnesses: list[Examined] = []
+    if not options.flag("only-people"):
+        witnesses.append(_examine_on_our_turns(context, options.whole("turns")))
+    is_mute = any(witness.passport.left_out for witness in witnesses)
+    if study and not is_mute:
+        before = witnesses[-1].passport if witnesses else None
+        witnesses.append(_examine_on_people(context, options, study, talks, before))
+    made = witnesses[-1].passport
     notes: list[str] = []
-    rules: tuple[Table, ...] = ()
-    if options.flag("only-people"):
-        findings = None
-    else:
-        first = _examine_on_our_turns(context, options.whole("turns"), version)
-        findings = first.passport
-        runs += first.runs
-        notes += first.notes
-    if study and (findings is None or not findings.left_out):
-        second = _examine_on_people(context, options, study, talks, findings)
-        findings = second.passport
-        runs += second.runs
-        notes += second.notes
-        rules = second.tables
-    assert findings is not None
-    wrote = _write(context, Path(options.text("to")), findings)
-    notes = [*(f"run {run.reference}" for run in runs), *notes]
-    shown = (*page.tables(findings), *rules)
-    return Result(tables=shown, finding=findings.line, notes=tuple(notes), wrote=wrote)
+    tables = page.tables(made)
+    for witness in witnesses:
+        notes += [f"run {run.reference}" for run in witness.runs]
+        notes += witness.notes
+        tables += witness.tables
+    wrote = _write(context, Path(options.text("to")), made)
+    return Result(tables=tuple(tables), finding=made.line, notes=tuple(notes), wrote=wrote)
 
 
-def _examine_on_our_turns(context: CommandContext, turns: int, version: str) -> Examined:
+def _examine_on_our_turns(context: CommandContext, turns: int) -> Examined:
     """The passport on our own replies and on released judgements, with what it had about people before."""
     released = released_probes(context.source().folders, turns, context.seed) if turns else []
     own = probes.own_probes()
@@ -76,6 +70,7 @@ def _examine_on_our_turns(context: CommandContext, turns: int, version: str) -> 
     else:
         runs.append(context.play("passport", items=others))
         rows += probes.answers(runs[-1].view("passport"))
+    version = context.instrument.card.version
     made = examine(rows, view.roles["simulator"], version, left_out)
     before = page.kept_passport(made.simulator)
     if before and before.version == version:

@@ -165,7 +165,7 @@ def _probes_of(person_talk: TalkOf, study: str, others: "_Others") -> Iterator[P
     talk = person_talk.talk
     earlier: list[int] = []
     for place, turn in enumerate(talk.turns):
-        said_before = (*talk.said(place), ("subject", turn.reply))
+        talk_so_far = (*talk.said(place), ("subject", turn.reply))
         preferred = turn.preferred == "reply" if turn.preferred else None
         probe = PersonProbe(
             id=f"people/{person_talk.place}/{place + 1}",
@@ -181,7 +181,7 @@ def _probes_of(person_talk: TalkOf, study: str, others: "_Others") -> Iterator[P
             intensity_before=talk.intensity_before,
             intensity_after=talk.intensity_after,
             failed=talk.failed,
-            talk=said_before,
+            talk=talk_so_far,
             turn=place + 1,
             earlier=tuple(earlier),
             reported=0 if turn.reported is None else turn.reported,
@@ -196,7 +196,7 @@ def _probes_of(person_talk: TalkOf, study: str, others: "_Others") -> Iterator[P
         if turn.words:
             yield msgspec.structs.replace(probe, id=f"{probe.id}/words", asks="words", written=turn.words)
         if place + 1 == len(talk.turns) and talk.relief is not None:
-            ended = said_before + ((("person", turn.words),) if turn.words else ())
+            ended = talk_so_far + ((("person", turn.words),) if turn.words else ())
             yield msgspec.structs.replace(probe, id=f"people/{person_talk.place}/end", asks="intensity", talk=ended)
 
 
