@@ -16,10 +16,11 @@ import numpy as np
 
 from sociometer.instruments.sage.dialogue import Dialogue, count_tokens, read_dialogues
 from sociometer.instruments.sage.items import Scenario
-from sociometer.instruments.sage.passport import Probe, released_probes, released_turns
+from sociometer.instruments.sage.passport.floor import beyond_state
+from sociometer.instruments.sage.passport.probes import Probe
+from sociometer.instruments.sage.passport.released import released_probes, released_turns
 from sociometer.instruments.sage.play import SHORT_TURNS
 from sociometer.instruments.sage.published.released import released_files
-from sociometer.instruments.sage.state import beyond_state
 from stopping import fixed, watched
 
 Array = np.ndarray[Any, Any]

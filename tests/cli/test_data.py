@@ -140,3 +140,49 @@ def test_a_released_dialogue_with_other_bytes_is_refused_by_its_git_blob_id(home
 def test_an_instrument_without_dialogues_says_which_have_them(capsys):
     assert run_command(["get", "data", "sesi", "--dialogues"]) == 2
     assert "these have: sage" in capsys.readouterr().err
+
+
+def test_talks_of_people_are_fetched_into_a_folder_that_import_reads(tmp_path, monkeypatch, capsys):
+    """From a loopback server; the checksum of `valid.txt` is pinned, that of the rejected talks is recorded."""
+    served = {"valid.txt": b"not the released file", "FailedESConv.json": b"[]"}
+    asked = []
+
+    class Home(BaseHTTPRequestHandler):
+        def do_GET(self):
+            asked.append(self.path)
+            body = served[self.path.rsplit("/", 1)[1]]
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_):
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Home)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    monkeypatch.setenv("SOCIOMETER_DATA", str(tmp_path))
+    monkeypatch.setenv("SOCIOMETER_DATA_HOME", f"http://127.0.0.1:{server.server_port}")
+    try:
+        assert run_command(["get", "data", "esconv"]) != 0
+        assert "wrong checksum" in " ".join(capsys.readouterr().err.split())
+        assert asked == ["/lwgkzl/MultiESC/46834e134320253e51920a2f5d34f166335bd965/MultiESC/data/valid.txt"]
+        pinned = next(file for file in card_of("sage").files("esconv") if file.sha256)
+        assert pinned.name == "people/esconv/valid.txt"
+        unpinned = [structs.replace(file, sha256="") for file in card_of("sage").files("esconv")]
+        card = with_files(card_of("sage"), unpinned)
+        monkeypatch.setattr(get, "cards", lambda: {"sage": card})
+        assert run_command(["get", "data", "esconv"]) == 0
+        shown = " ".join(capsys.readouterr().out.split())
+        assert "All 2 files of esconv are present" in shown and "sage import --people" in shown
+        assert (tmp_path / "people" / "esconv" / "FailedESConv.json").read_bytes() == b"[]"
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+def test_talks_in_too_many_files_are_cloned(capsys):
+    assert run_command(["get", "data", "recllmsim"]) == 2
+    said = " ".join(capsys.readouterr().err.split())
+    assert "git clone https://github.com/wzf2000/RecLLMSim" in said and "checkout d680f2f9" in said
+    assert "sage import --people RecLLMSim/human_exp_V2" in said

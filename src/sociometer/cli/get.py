@@ -1,13 +1,14 @@
 """`sociometer get`: fetches official files into the user's data folder, and local models into the cache."""
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import click
 import msgspec
 
 from sociometer.cli.options import json_option
 from sociometer.cli.output import Display, Group, TableCommand, display_options, option, print_text, tell
-from sociometer.core.card import FileCard
+from sociometer.core.card import FileCard, PeopleDataCard
 from sociometer.core.errors import ExitCode, MachineryError, UsageError, hint
 from sociometer.core.measure import Table
 from sociometer.engine.data import CheckedAgainst, Fetched, Told, data_root, fetch_files
@@ -30,6 +31,10 @@ _IN_WORDS = {
 
 
 def _fetch(instrument: str, dialogues: bool, display: Display) -> int:
+    for owner in cards().values():
+        for people in owner.people:
+            if people.name == instrument:
+                return _fetch_people(people, owner.files(people.name), display)
     card = card_of(instrument)
     files, released = card.files(), card.files(_DIALOGUES) if dialogues else ()
     if not files:
@@ -54,6 +59,30 @@ def _fetch(instrument: str, dialogues: bool, display: Display) -> int:
     data = [{**msgspec.to_builtins(one), "pinned": sure} for one, sure in zip(fetched, pinned, strict=True)]
     display.show([table], finding=f"{count} official files of {instrument} are present.", data=data)
     return int(ExitCode.MACHINERY if absent else ExitCode.OK)
+
+
+def _fetch_people(people: PeopleDataCard, files: Sequence[FileCard], display: Display) -> int:
+    """Fetch released talks of people, or say how to clone those that are too many files."""
+    if not files:
+        clone = people.repository.split("/")[-1]
+        command = hint("sage import --people", f"{clone}/{people.folder}")
+        raise UsageError(
+            f"{people.name} ({people.licence}) has too many files to fetch one by one. Type: git clone"
+            f" https://github.com/{people.repository} && git -C {clone} checkout {people.commit}; then: {command}"
+        )
+    with downloads() as told:
+        fetched, _ = run_loop(_fetch_all(files, (), told))
+    folder = data_root() / Path(files[0].name).parent
+    note = f"{people.about} {people.licence}. To use them: {hint('sage import --people', str(folder))}"
+    table = Table(
+        "fetched",
+        f"Talks of people ({people.name}) in {folder}",
+        ("file", "status", "bytes", "checksum"),
+        tuple((file.name, file.status, file.bytes, _IN_WORDS[file.verified]) for file in fetched),
+        note=note,
+    )
+    display.show([table], finding=f"All {len(fetched)} files of {people.name} are present.")
+    return int(ExitCode.OK)
 
 
 async def _fetch_all(
@@ -92,7 +121,8 @@ command = Group(
                 *display_options(),
             ],
             help="Fetch the official files of INSTRUMENT at their pinned commit into your data folder (or"
-            " SOCIOMETER_DATA), where every command finds them. Run it again to continue or verify.",
+            " SOCIOMETER_DATA), where every command finds them; or the talks of people esconv, for 'sage import"
+            " --people'. Run it again to continue or verify.",
         ),
         click.Command(
             "model",

@@ -278,6 +278,20 @@ class SheetCard(Struct, frozen=True):
         return (*self.key, *self.shown, *(one.column for one in self.label))
 
 
+class PeopleDataCard(Struct, frozen=True):
+    """Released talks of people: a part of the releases that `get data NAME` fetches, or a folder of a repository.
+
+    A folder with too many files to fetch one by one has its repository, commit and path here.
+    """
+
+    name: str
+    licence: str
+    about: str
+    repository: str = ""
+    commit: str = ""
+    folder: str = ""
+
+
 class Card(Struct, frozen=True):
     """All of card.toml; its texts in other languages are in `texts/<language>.toml`, by the English ones."""
 
@@ -296,6 +310,7 @@ class Card(Struct, frozen=True):
     setting: tuple[Setting, ...] = ()
     command: tuple[CommandCard, ...] = ()
     release: tuple[ReleaseCard, ...] = ()
+    people: tuple[PeopleDataCard, ...] = ()
     player: tuple[PlayerCard, ...] = ()
     sheet: tuple[SheetCard, ...] = ()
     licence: str = ""

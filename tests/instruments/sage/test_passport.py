@@ -15,9 +15,13 @@ import sociometer as sm
 from servers.openai import OpenAIServer
 from sociometer.cli.main import run_command
 from sociometer.core.errors import Unreachable
-from sociometer.instruments.sage import passport
 from sociometer.instruments.sage.items import bundled
-from sociometer.instruments.sage.passport import examine, judge, kept_at, own_probes, released_probes
+from sociometer.instruments.sage.passport import page as pages
+from sociometer.instruments.sage.passport import released as witnesses
+from sociometer.instruments.sage.passport.page import kept_at
+from sociometer.instruments.sage.passport.probes import Felt, answers, own_probes
+from sociometer.instruments.sage.passport.released import released_probes
+from sociometer.instruments.sage.passport.verdict import Passport, examine, judge
 from sociometer.instruments.sage.person.emotion import is_refusal
 from sociometer.reporting.content import gather
 
@@ -48,9 +52,9 @@ def honest():
 @pytest.fixture(scope="module", autouse=True)
 def read_once():
     """All released turns are read from their files once; that takes two seconds."""
-    once = cache(passport.released_turns)
+    once = cache(witnesses.released_turns)
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(passport, "released_turns", lambda folders: once(tuple(folders)))
+        patched.setattr(witnesses, "released_turns", lambda folders: once(tuple(folders)))
         yield
 
 
@@ -69,13 +73,13 @@ def hundred(official):
 @pytest.fixture(scope="module")
 def every_turn(official):
     """All released turns."""
-    return [probe for found in passport.released_turns([official.parent]).values() for probe in found]
+    return [probe for found in witnesses.released_turns([official.parent]).values() for probe in found]
 
 
 def examined(rehearse, feels, probes=None, **more):
     show = rehearse({"rereads": 0}, simulator=Simulator(feels, **more))
     run = show.play_all("passport", own_probes() if probes is None else probes)
-    return examine(passport.answers(run), "simulator")
+    return examine(answers(run), "simulator")
 
 
 def test_an_honest_simulator_without_released_turns_is_used_with_care(rehearse):
@@ -128,14 +132,14 @@ def test_a_passport_made_before_says_that_its_agreement_is_by_the_old_rule(rehea
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
     by_reply, ours = {probe.talk[-1][1]: probe.change for probe in released}, honest()
     found = examined(rehearse, lambda view: by_reply.get(view.reply, ours(view)), [*own_probes(), *released])
-    before = json.loads(passport.as_json(msgspec.structs.replace(found, version="8")))
+    before = json.loads(pages.as_json(msgspec.structs.replace(found, version="8")))
     del before["beyond"]
     kept_at("simulator").parent.mkdir(parents=True)
     kept_at("simulator").write_text(json.dumps(before), "utf-8")
-    (said,) = passport.notices({"simulator": "simulator"}, {"simulator": "simulator"}, "9")
+    (said,) = pages.notices({"simulator": "simulator"}, {"simulator": "simulator"}, "9")
     assert "by the rule before version 9, which a judge who ignores the reply can pass" in said
     assert "rule before" not in found.line
-    (short,) = passport.notices({"simulator": "simulator"}, {}, "9")
+    (short,) = pages.notices({"simulator": "simulator"}, {}, "9")
     assert short == f"the person is played by simulator, whose passport (version 8) says: {found.verdict}"
 
 
@@ -178,7 +182,7 @@ def test_a_judgement_that_changes_sign_when_asked_again_is_fragile(rehearse):
 
     unsure = examined(rehearse, wavers)
     assert unsure.fragile == pytest.approx(0.6), "of five judgements of a turn, six of the ten pairs are opposed"
-    facts = dict(passport.tables(unsure)[0].rows)
+    facts = dict(pages.tables(unsure)[0].rows)
     assert facts["judgements of one turn that change sign"] == "60 %"
 
 
@@ -195,9 +199,9 @@ def test_unreadable_answers_refusals_and_leaks_are_counted(rehearse):
 def test_the_passport_of_a_model_that_answered_by_hand_follows_from_its_raw_answers(name, every_turn):
     raw = json.loads((Path(__file__).parent / "passports" / name).read_text("utf-8"))
     probes = [*own_probes(), *(probe for probe in every_turn if probe.id in raw["answers"])]
-    rows = [(probe, msgspec.convert(raw["answers"][probe.id], passport.Felt)) for probe in probes]
+    rows = [(probe, msgspec.convert(raw["answers"][probe.id], Felt)) for probe in probes]
     found = examine(rows, raw["passport"]["simulator"], raw["passport"]["version"])
-    stored = msgspec.convert(raw["passport"], passport.Passport)
+    stored = msgspec.convert(raw["passport"], Passport)
     assert _rounded(msgspec.structs.replace(found, tokens=stored.tokens)) == _rounded(stored)
 
 
@@ -302,5 +306,5 @@ def test_a_model_that_writes_without_end_is_asked_no_more_than_the_first_turns(t
 
 def test_a_kept_passport_is_read_back_and_judged_the_same(rehearse):
     found = examined(rehearse, honest())
-    again = msgspec.json.decode(passport.as_json(found), type=passport.Passport)
+    again = msgspec.json.decode(pages.as_json(found), type=Passport)
     assert judge(again) == (found.verdict, found.reasons)

@@ -1,7 +1,6 @@
 """The instrument's own commands."""
 
 import math
-import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -9,17 +8,15 @@ import msgspec
 
 from sociometer.core.card import Card
 from sociometer.core.command import CommandContext, Run
-from sociometer.core.config import provider_of
 from sociometer.core.conversation import Event, Exchange, Noted, Reply, assistant, user
 from sociometer.core.errors import DataError, UsageError, hint
 from sociometer.core.instrument import FinishedEpisode, Result
 from sociometer.core.language import EVERY, languages_in
 from sociometer.core.measure import Cell, Table
 from sociometer.core.settings import Settings
-from sociometer.core.task import AnyRun, Item, SheetRow
+from sociometer.core.task import Item, SheetRow
 from sociometer.core.words import first_of, grouped, levels_of
-from sociometer.instruments.sage import build, people_talks, samples
-from sociometer.instruments.sage import passport as passports
+from sociometer.instruments.sage import build, samples
 from sociometer.instruments.sage.analyses.stability import Context, contexts
 from sociometer.instruments.sage.build import Built
 from sociometer.instruments.sage.dialogue import Dialogue, read_dialogues, simulator_of, subject_of
@@ -27,7 +24,11 @@ from sociometer.instruments.sage.figures import captioned, figures
 from sociometer.instruments.sage.items import BUNDLED, RELEASED, Scenario, known_scenarios
 from sociometer.instruments.sage.judges import sheets
 from sociometer.instruments.sage.leaderboard import ends, value_of
-from sociometer.instruments.sage.people_talks import Matter
+from sociometer.instruments.sage.passport.comparing import people as people
+from sociometer.instruments.sage.passport.comparing import ranking as ranking
+from sociometer.instruments.sage.passport.comparing import style as style
+from sociometer.instruments.sage.passport.examining import passport as passport
+from sociometer.instruments.sage.passport.importing import import_people
 from sociometer.instruments.sage.published.reproduce import table as published
 from sociometer.instruments.sage.simulators import simulators as simulators
 from sociometer.statistics.formatting import estimate, stand_in_notes
@@ -42,7 +43,7 @@ LATTER = 0.44
 def import_dialogues(context: CommandContext, options: Settings) -> Result:
     """Imports released dialogue files as runs, after checking each against the emotion protocol; or people's talks."""
     if options.text("people"):
-        return _import_people(context, Path(options.text("people")), options)
+        return import_people(context, Path(options.text("people")), options)
     if not options.texts("files"):
         raise UsageError("give released dialogue files (JSON lines), or --people FILE for talks of people.")
     rows: list[tuple[Cell, ...]] = []
@@ -68,32 +69,6 @@ def import_dialogues(context: CommandContext, options: Settings) -> Result:
     units = {"score": "points", "success": "share", "failure": "share"}
     table = Table("imported", "Imported dialogues", columns, tuple(rows), units=units)
     return Result(tables=(table,), notes=tuple(dict.fromkeys(notes)))
-
-
-def _import_people(context: CommandContext, path: Path, options: Settings) -> Result:
-    """Imports talks of people with models as a study."""
-    if options.texts("files"):
-        raise UsageError("--people FILE names the models itself; leave out other files.")
-    talks: dict[str, dict[str, list[FinishedEpisode]]] = {}
-    for found in people_talks.read_people(path):
-        known = talks.setdefault(found.person, {}).setdefault(found.model, [])
-        item = Matter(id=found.person, cluster=found.person, language=found.talk.language)
-        known.append(FinishedEpisode(item, found.talk, _events_of(found.talk, found.model), len(known)))
-    name = re.sub(r"[^A-Za-z0-9_-]+", "-", path.stem).strip("-")
-    runs = context.keep_people(name, "talk", talks, options.text("simulator"))
-    by_model = grouped((run.subject, run) for run in runs)
-    rows = tuple(
-        (model, len(found), sum(len(list(run.view("talk").scored())) for run in found))
-        for model, found in by_model.items()
-    )
-    table = Table("imported", f"Study {name}", ("model", "people", "talks"), rows)
-    readers = next(iter(context.people_of_study(name).values())).readers
-    note = (
-        f"Simulators of these providers may read the talks: {', '.join(readers) or 'none but models on this machine'}."
-        f" To add one that the people agreed to, repeat the command with --simulator MODEL. Examine a simulator with:"
-        f" {hint('sage passport --people', name, '--role', 'simulator=MODEL')}"
-    )
-    return Result(tables=(table,), notes=(note,))
 
 
 def _episodes(path: Path, subject: str, simulator: str) -> tuple[list[FinishedEpisode], int]:
@@ -153,70 +128,6 @@ def analyse(context: CommandContext, options: Settings) -> Result:
         more=tuple(more),
         figures=tuple(captioned(figure, caveats) for figure in figures(shown)),
     )
-
-
-def passport(context: CommandContext, options: Settings) -> Result:
-    """Examines a simulator, writes its passport, and keeps it for `run sage`."""
-    folders = context.source().folders
-    study = options.text("people")
-    people, views = _people_of(context, study) if study else ({}, [])
-    released = (
-        passports.released_probes(folders, options.whole("turns"), context.seed) if options.whole("turns") else []
-    )
-    probes = [*passports.own_probes(), *released]
-    first = [probe for probe in probes if probe.kind == "order" and probe.arm == passports.FIRST]
-    others = [probe for probe in probes if probe not in first]
-    context.expect(3 if study else 2)
-    played = [context.play("passport", items=first)]
-    view = played[0].view("passport")
-    rows = passports.answers(view)
-    mute = len(rows) == len(first) and not any(outcome.changes for _, outcome in rows)
-    if not mute:
-        # People's turns have a run of their own, which goes when one of them withdraws.
-        for chosen in (others, passports.people_probes(study, people, views)):
-            if chosen:
-                played.append(context.play("passport", items=chosen))
-                rows += passports.answers(played[-1].view("passport"))
-    left_out = sum(probe.times for probe in others) if mute else 0
-    simulator, version = view.roles["simulator"], context.instrument.card.version
-    before = None if study else passports.kept_passport(simulator)
-    earlier = before.people if before and before.version == version else None
-    found = passports.examine(rows, simulator, version, left_out, earlier)
-    out = Path(options.text("to"))
-    body = passports.as_json(found)
-    kept = passports.kept_at(found.simulator)
-    kept.parent.mkdir(parents=True, exist_ok=True)
-    wrote = [
-        context.write(path, text)
-        for path, text in ((out, passports.page(found)), (out.with_suffix(".json"), body), (kept, body))
-    ]
-    notes = [f"run {run.reference}" for run in played]
-    if not released:
-        notes.append(
-            f"Not compared with released judgements: '{hint('get data sage --dialogues')}' fetches them, and --turns"
-            " says how many are asked."
-        )
-    shown = tuple(passports.tables(found))
-    return Result(tables=shown, finding=found.line, notes=tuple(notes), wrote=tuple(wrote))
-
-
-def _people_of(context: CommandContext, study: str) -> tuple[dict[str, str], list[AnyRun]]:
-    """The ids of the people of a study who count, by run, and their talks; an error if their words may not be sent."""
-    known = context.people_of_study(study)
-    if not known:
-        raise UsageError(f"nobody has taken a study '{study}'; '{hint('study list')}' lists the studies.")
-    simulator = context.roles.get("simulator", "")
-    reader, named = provider_of(simulator), next(iter(known.values())).readers
-    if reader and reader not in named:
-        raise UsageError(
-            f"the people of study {study} were not told that {reader} reads their words ({simulator}); they agreed to:"
-            f" {', '.join(named) or 'nobody but models on this machine'}."
-        )
-    runs = [context.run(run) for run, one in known.items() if not one.excluded]
-    if any("talk" not in run.tasks for run in runs):
-        made = hint("sage import --people FILE")
-        raise UsageError(f"study {study} has no imported talks of people with a model; give one that '{made}' made.")
-    return {run.id: known[run.id].id for run in runs}, [run.view("talk") for run in runs]
 
 
 def feelings(runs: Sequence[Run], count: int | None, seed: int) -> list[SheetRow]:
@@ -313,24 +224,6 @@ def _events(scenario: Scenario, dialogue: Dialogue, subject: str) -> tuple[Event
     events.append(
         Noted("end", {"ending": dialogue.ending, "emotion": dialogue.final, "words": dialogue.turns[-1].words})
     )
-    return tuple(events)
-
-
-def _events_of(talk: people_talks.PersonTalk, model: str) -> tuple[Event, ...]:
-    """The transcript of a person's talk with a model."""
-    events: list[Event] = [Exchange(people_talks.ROLE, "human", (), Reply(talk.opening))]
-    events.append(Noted("feeling", {"turn": 0, "felt": talk.start}))
-    said = [user(talk.opening)]
-    for number, turn in enumerate(talk.turns, 1):
-        events.append(Exchange("subject", model, tuple(said), Reply(turn.reply)))
-        if turn.felt is not None:
-            events.append(Noted("feeling", {"turn": number, "felt": turn.felt}))
-        if turn.other:
-            events.append(Noted("second", {"turn": number, "other": turn.other, "preferred": turn.preferred}))
-        said.append(assistant(turn.reply))
-        if turn.words:
-            events.append(Exchange(people_talks.ROLE, "human", tuple(said), Reply(turn.words)))
-            said.append(user(turn.words))
     return tuple(events)
 
 

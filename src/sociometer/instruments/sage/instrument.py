@@ -7,9 +7,10 @@ from msgspec import Struct
 
 from sociometer.core.instrument import Instrument
 from sociometer.core.task import Item, Task
-from sociometer.instruments.sage import build, figures, items, paper, passport, people_talks, play, scoring
+from sociometer.instruments.sage import build, figures, items, paper, play, scoring
 from sociometer.instruments.sage.analyses import coordinate, rejudge, relationship, stability, strategies
 from sociometer.instruments.sage.dialogue import Dialogue, StoredDialogue
+from sociometer.instruments.sage.passport import page, people, probes, talks, verdict
 from sociometer.instruments.sage.person.authors import authors_prompts
 from sociometer.instruments.sage.person.rehearsal import Rehearsal
 from sociometer.instruments.sage.published import reproduce
@@ -26,7 +27,10 @@ INSTRUMENT = Instrument(
         # The test: a talk with a simulated person whose feelings move.
         _task("dialogue", items.Scenario, Dialogue, play.play_scenario, scoring, items=items.scenarios),
         # A person talked with the subject elsewhere, and said how they felt.
-        _task("talk", people_talks.Matter, people_talks.PersonTalk, people_talks.play_talk, people_talks),
+        _task("talk", talks.Matter, talks.PersonTalk, talks.play_talk, talks),
+        # A person rated each reply, or the support that they got.
+        _task("satisfaction", talks.Matter, talks.PersonTalk, talks.play_talk, talks),
+        _task("support", talks.Matter, talks.PersonTalk, talks.play_talk, talks),
         # Another simulator judges a stored dialogue anew.
         Task(
             "rejudge", StoredDialogue, Dialogue, play=rejudge.rejudge, summarise=scoring.summarise,
@@ -41,7 +45,15 @@ INSTRUMENT = Instrument(
         # The simulator judges the same context many times.
         _task("stability", stability.Context, stability.Stability, stability.judge_again, stability),
         # A simulator judges turns of ours and of the release.
-        _task("passport", passport.Probe, passport.Felt, passport.ask_probe, passport),
+        Task(
+            "passport", probes.Probe, probes.Felt, play=probes.ask_probe, score=probes.score,
+            summarise=verdict.summarise,
+        ),
+        # A simulator judges turns of people's talks in the person's place.
+        Task(
+            "people", people.PersonProbe, people.PersonAnswer, play=people.ask_person, score=people.score,
+            summarise=verdict.summarise_people,
+        ),
         # A builder makes a new scenario.
         _task("build", build.Brief, build.Built, build.build_scenario, build),
     ],
@@ -52,6 +64,6 @@ INSTRUMENT = Instrument(
     reproduce=reproduce.rows,
     authors_prompts=authors_prompts,
     replications=reproduce.replications,
-    notices=passport.notices,
+    notices=page.notices,
     caveat=lambda run: run.others,
 )  # fmt: skip

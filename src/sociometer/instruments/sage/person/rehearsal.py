@@ -1,6 +1,6 @@
 """The rehearsal: a person who follows a few rules, so that the software runs without a model. It gives no score."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
@@ -44,7 +44,7 @@ class Rehearsal(RulePlayer):
         if not isinstance(view, PersonView):
             raise UsageError("'rehearsal' only plays the simulator of sage; bind this role to a model.")
         if view.hop == "emotion":
-            change, why = _felt(view)
+            change, why = felt_by_rule(view.reply, view.earlier, view.words)
             feeling = texts_in(WORDS, view.scenario.language)["rehearsal"]["feelings"][direction(change)]
             said = {"said": view.reply[:200], "serves": why, "activity": why, "feeling": feeling}
             facts: Mapping[str, object] = {**said, "change": change}
@@ -53,14 +53,14 @@ class Rehearsal(RulePlayer):
         return Reply(msgspec.json.encode(facts).decode(), usage=Usage(0, 0))
 
 
-def _felt(view: PersonView) -> tuple[int, str]:
-    """The change, and the rule that gave it."""
-    reply = view.reply.strip()
+def felt_by_rule(reply: str, earlier: Sequence[str], words: str) -> tuple[int, str]:
+    """The change after a reply, and the rule that gave it; `words` are the person's last, `earlier` other replies."""
+    reply = reply.strip()
     if not tokens(reply):
         return -3, "says nothing"
-    if reply in view.earlier or reply in view.words:
+    if reply in earlier or reply in words:
         return -3, "repeats words"
-    if _topics(reply) & _topics(view.words):
+    if _topics(reply) & _topics(words):
         return 2, "takes up a word"
     return (1, "asks something") if "?" in reply or "？" in reply else (-1, "takes up nothing")
 

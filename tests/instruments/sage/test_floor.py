@@ -2,7 +2,7 @@
 
 import random
 
-from sociometer.instruments.sage.state import beyond_state, expected_changes
+from sociometer.instruments.sage.passport.floor import beyond_state, expected_changes
 
 
 def talks(seed, effect, turns=6):
