@@ -55,7 +55,8 @@ def test_no_path_no_address_and_no_key_is_published():
     made = FULL.only("published", CONTEXT)
     assert changed(made) == {
         "subject": "local/model.gguf", "roles": {"judge": "Judge"}, "data_folder": "", "prompts_folder": "",
-        "base_url": "", "settings": {"orders": 4, "norm": "norm.csv", "more": ("1.csv", "2.csv")}, "key_variable": "", "command": (),
+        "base_url": "", "key_variable": "", "command": (),
+        "settings": {"orders": 4, "norm": "norm.csv", "more": ("1.csv", "2.csv")},
         "insecure_http": False, "on": "ray",
     }  # fmt: skip
     text = msgspec.json.encode(made).decode()
