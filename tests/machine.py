@@ -329,7 +329,8 @@ class World:
         self.spent: Counter = Counter()
         """Requests of each command line, over its restarts."""
         self.unsettled: Counter = Counter()
-        """Requests that a cap reserved and of which nobody can say whether a kill came before them; they are charged."""
+        """Requests that a cap reserved before a kill, of which nobody can say whether they were sent; they are
+        charged."""
         self.caps: dict[tuple[str, str], int] = {}
         self.orders: dict[tuple, dict[int, frozenset[str]]] = {}
         self.steps: list[tuple[str, dict]] = []
@@ -828,12 +829,7 @@ def rule_run_same(world, store, model, test, limit, repeats, name, is_same, cap,
 
 
 @rule(
-    store=STORES,
-    models=MODELS,
-    limit=(2, 3, 6),
-    name=("", "", *NAMES),
-    cap=(0, 0, 5),
-    mood=("good", "good", "fails"),
+    store=STORES, models=MODELS, limit=(2, 3, 6), name=("", "", *NAMES), cap=(0, 0, 5), mood=("good", "good", "fails")
 )
 def rule_run_two_tests(world, store, models, limit, name, cap, mood):
     """One command with two tests; its cap is one."""
@@ -874,9 +870,7 @@ def run_and_check(world, store, words, parts, name, cap, mood, *, is_fresh=False
     names, everything = world.names[store], world.parts[store]
     models = len({part.subject for part in parts})
     own = [everything[run] for run in world.in_order(store)]
-    whys = [
-        oracle.refusal(part, name, names, own, is_fresh=is_fresh, is_same=is_same, models=models) for part in parts
-    ]
+    whys = [oracle.refusal(part, name, names, own, is_fresh=is_fresh, is_same=is_same, models=models) for part in parts]
     why = next(filter(None, whys), "")
     is_late = "unfinished" in why or "measured" in why
     if is_late and len(parts) > 1 and world.is_known("refused_after_paying"):
@@ -942,7 +936,7 @@ def check_spending(world: World, store: str, before: int, done: Answer) -> None:
     with promise(json_is_consistent):
         grew = _spent(world, store) - before
         most = done.requests + world.unsettled[store]
-        assert done.requests <= grew <= most, f"runs says {grew} requests more, the subjects were asked {done.requests} times"
+        assert done.requests <= grew <= most, f"runs says {grew} requests more, the subjects had {done.requests}"
 
 
 def check_refusal(world, done, why, mood):
@@ -1851,6 +1845,7 @@ def rule_run_killed(world, store, model, test, limit, moment, how, in_flight, ca
         return
     resumed = world.ask(store, "resume", run)
     part.answers = world.plays(store, run)
+    part.paid |= set(part.answers)
     part.doubtful.clear()
     with promise(no_reply_is_paid_twice):
         assert resumed.code == 0, f"exit code {resumed.code}: {resumed.err}"

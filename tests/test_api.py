@@ -199,7 +199,7 @@ def test_a_function_that_sometimes_raises_plays_to_the_end(store):
 
 def test_print_shows_the_score_and_hints_are_python(store):
     run = sm.run("sesi", model=lambda messages: "A", limit=12, store=store, name="mine", max_requests=5)
-    assert str(run).startswith("mine: ") and "accuracy " in str(run) and "is stopped, 41 %" in str(run)
+    assert str(run).startswith(f"{run.id}: mine on sesi: accuracy ") and f"{run.id} is stopped, 41 %" in str(run)
     with pytest.raises(UsageError, match=r"^items and limit cannot be combined"):
         sm.run("sesi", "baseline/first", items=["x"], limit=3, store=store)
     with pytest.raises(UsageError) as raised:
@@ -503,13 +503,13 @@ def test_the_printed_call_continues_a_run_of_a_function_that_no_command_can_name
     model = functions_of_a_script()[nth]
     run = sm.run("sesi", model, limit=4, max_requests=2, name="mine", revision=revision, store=store)
     spec, at = run.manifest.config.subject, ("--store", str(store))
-    call = f"sm.resume('mine', code=[FUNCTION], max_requests=MORE, store='{store}')  # in the script or notebook"
+    call = f"sm.resume('{run.id}', code=[FUNCTION], max_requests=MORE, store='{store}')  # in the script or notebook"
     assert run_command(["runs", *at]) == 0
     assert f"To continue it: {call} that has '{spec}'" in capsys.readouterr().out
     for given in ((), ("--code", spec)):
         assert run_command(["resume", "mine", *given, "--max-requests", "9", *at]) == 2
         assert call.replace(" max_requests=MORE,", "") in capsys.readouterr().err
-    with pytest.raises(UsageError, match=r"name it again: sm\.resume\('mine', code=\["):
+    with pytest.raises(UsageError, match=rf"name it again: sm\.resume\('{run.id}', code=\["):
         sm.resume("mine", store=store)
     with pytest.raises(UsageError, match=f"not 'python/{__name__}:answers_b'"):
         sm.resume("mine", code=[answers_b], store=store)
@@ -695,7 +695,7 @@ def test_an_unknown_item_of_a_transcript_names_some(old_and_new):
     first = min(episode.item.id for episode in run.episodes())
     with pytest.raises(NotFound, match=rf"unknown sesi item 'x'; known: {first}, .* run\.episodes\(\)\] lists them\.$"):
         run.transcript("x")
-    with pytest.raises(UsageError, match=f"item '{first}' has no repeat 7 in run new"):
+    with pytest.raises(UsageError, match=f"item '{first}' has no repeat 7 in run {run.id}; "):
         run.transcript(first, repeat=7)
     people = sm.get_run("spring", store=old_and_new)
     assert people.transcript(next(people.episodes())) != people.transcript(list(people.episodes())[-1])

@@ -156,8 +156,7 @@ def test_the_first_model_plays_on_when_it_is_back(world):
 def test_a_refusal_of_one_of_two_models_comes_before_the_first_request(world):
     """First kind: ann#1 is played and paid for; then the command is refused, and nothing says what ann#1 did."""
     assert run(world, "eve", "--limit", 6, "--max-requests", 2).code == 3
-    models = (spec_of(world, subject_of(model)) for model in ("ann#1", "eve"))
-    done = world.ask("a", "run", "sesi", "--quiet", "--limit", 6, *(word for one in models for word in ("--model", one)))
+    done = run(world, "ann#1", "--model", spec_of(world, subject_of("eve")), "--limit", 6)
     assert (done.code, done.requests) == (2, 0), done.err
 
 

@@ -287,7 +287,7 @@ def test_the_store_is_sound_and_says_what_was_not_computed_again(kept, command):
     assert code == 0 and f"{len(EXPECTED)} runs checked: no findings." in out
     for name, past in past_of(kept).items():
         for why in past.values():
-            shown = name if name in PEOPLE else EXPECTED[name]["run"]
+            shown = sm.get_run(EXPECTED[name]["run"], store=kept).reference
             assert f"{shown} was {why}" in " ".join(out.split())
 
 

@@ -432,7 +432,7 @@ def test_leaderboard_and_reliability_take_instruments_runs_or_all(call):
     code, text = call("compare", "sesy")
     assert code == 2 and "unknown instrument 'sesy'; did you mean 'sesi'?" in text
     code, text = call("compare", "seceu", runs["baseline/first"])
-    assert code == 2 and f"'{runs['baseline/first']}' has no result of seceu, only of sesi." in text
+    assert code == 2 and "'baseline/first' has no result of seceu, only of sesi." in text
     assert "unknown run 'nobody'" in call("compare", "--reliability", "nobody")[1]
 
 

@@ -211,7 +211,7 @@ class PlayCommand(TableCommand):
     """A command that plays items: `--help` shows what is needed every day, `--help-all` everything."""
 
     everyday: tuple[str, ...] = (
-        "models", "roles", "tasks", "limit", "official", "max_cost", "against", "name", "details", "dry_run",
+        "models", "roles", "tasks", "limit", "official", "max_cost", "against", "name", "same", "details", "dry_run",
         "as_json",
     )  # fmt: skip
 

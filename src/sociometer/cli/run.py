@@ -379,6 +379,6 @@ command = RunCommand(
     callback=play,
     params=fixed_parameters(),
     help="Run instruments on models. To continue an unfinished run, repeat the command or use 'resume'; stored replies"
-    " are not paid for again. For your own server or function without a #REVISION in its name, only 'resume' continues"
-    " it.",
+    " are not paid for again. Your own server or function is measured anew by each command, unless its weights have a"
+    " name (MODEL#REVISION), or --name and --same say that they have not changed.",
 )

@@ -18,6 +18,7 @@ from sociometer.instruments import load
 from sociometer.reporting.chat import print_chat, record_text, score_text, turns
 from sociometer.reporting.evidence import beside
 from sociometer.results import summaries
+from sociometer.results.candidates import run_labels
 from sociometer.results.choice import resolver_of
 from sociometer.results.groups import PeopleRun
 from sociometer.statistics.formatting import number
@@ -109,9 +110,10 @@ def _has_item(result: StoredRun, item: str, task: str | None) -> bool:
 
 def _show_results(results: Sequence[StoredRun], display: Display) -> None:
     """Show the scores of several results of one subject."""
+    labels = run_labels(results)
     display.show(
-        [summaries.summary_table(result) for result in results],
-        finding="\n".join(summaries.finding(result) for result in results),
+        [summaries.summary_table(result, label=labels[result.id]) for result in results],
+        finding="\n".join(summaries.finding(result, labels[result.id]) for result in results),
         limits=[summaries.first_rows(result) for result in results],
         files=[summaries.raw_measures(results)],
         data=[summaries.run_json(result) for result in results],

@@ -110,7 +110,7 @@ command = Group(
         stored_command(
             "rename",
             _rename,
-            "Give RUN the name NAME, to use in place of its id.",
+            "Call the model of RUN by NAME, in every command and table, also after --name.",
             click.Argument(["run"]),
             click.Argument(["name"]),
         ),

@@ -29,7 +29,7 @@ from sociometer.core.task import Item, StoppingRule
 from sociometer.core.words import listed, visible
 from sociometer.engine.budget import Budget
 from sociometer.engine.estimate import work_of
-from sociometer.engine.naming import Naming
+from sociometer.engine.naming import NamedSubject, Naming
 from sociometer.engine.plan import Plan, ReadLists, ReadPlan, StoredPlan, make_plan
 from sociometer.engine.progress import Callback, Progress, RunEvent
 from sociometer.engine.run_options import model_spec
@@ -146,10 +146,20 @@ class Engine:
         if record is not None:
             rule = self._rule(record.manifest, plan.instrument)
             return StoredPlan(**structs.asdict(plan), run=record, rule=rule, served=self._served_before(record))
-        named = self._with_subject(plan)
-        rule = self._rule(named.manifest, plan.instrument)
-        made = self.store.runs.create(named.manifest, plan.config_hash, only=plan.reusable())
-        return StoredPlan(**structs.asdict(named), run=made, new=True, rule=rule, served=self._served_before(made))
+        named = self._named_subject(plan)
+        manifest = plan.manifest
+        if named is not None:
+            manifest = structs.replace(manifest, subject=named.name, key=named.key, scope=named.scope)
+        rule = self._rule(manifest, plan.instrument)
+        made = self.store.runs.create(manifest, plan.config_hash, only=plan.reusable())
+        return StoredPlan(
+            **structs.asdict(structs.replace(plan, manifest=manifest)),
+            run=made,
+            new=True,
+            rule=rule,
+            served=self._served_before(made),
+            note=named.note if named is not None else "",
+        )
 
     def _served_before(self, record: RunRecord) -> str:
         """What the server called the model of the subject in its first reply; empty if it never answered."""
@@ -158,14 +168,12 @@ class Engine:
         parts = self.store.runs.of_subject(record.subject)
         return next((part.manifest.served for part in parts if part.manifest.served), "")
 
-    def _with_subject(self, plan: ReadPlan) -> ReadPlan:
-        """The plan with the name of its subject in the manifest; a UsageError if it cannot have the name."""
+    def _named_subject(self, plan: ReadPlan) -> NamedSubject | None:
+        """The subject of a plan with its name; None for a person, and where nobody is measured."""
         binding = plan.bindings.get(SUBJECT)
         if plan.config.of_people or binding is None:
-            return plan
-        named = self.naming.name(plan, subject_of(plan.config, binding.player.identity))
-        manifest = structs.replace(plan.manifest, subject=named.name, key=named.key, scope=named.scope)
-        return structs.replace(plan, manifest=manifest)
+            return None
+        return self.naming.name(plan, subject_of(plan.config, binding.player.identity))
 
     def share_limits(self, plans: Sequence[ReadPlan]) -> None:
         """Count what these runs have spent in earlier starts against the limits of each of them."""
@@ -309,6 +317,8 @@ class Engine:
         progress.work = await work_of(plan) if self.listener else {}
         progress.started = time.monotonic()
         progress.callback = self._callback
+        if plan.note:
+            progress.warnings.append(plan.note)
         manifest, roles = record.manifest, dict(record.manifest.roles)
         for role, then in roles.items():
             now, known = plan.manifest.roles[role].code_digest, (then.code_digest, *then.later_code)

@@ -27,6 +27,8 @@ class NamedSubject(Struct, frozen=True):
     name: str
     key: str
     scope: str = ""
+    note: str = ""
+    """What to know about it before it is played; empty if nothing."""
 
 
 class Naming:
@@ -123,7 +125,7 @@ class Naming:
         for record in parts:
             measured += [(record, task.name) for task in plan.tasks if self._has_form(record, plan, task.name)]
         if not measured or only_planned:
-            return NamedSubject(name, entry.key)
+            return NamedSubject(name, entry.key, note=_note_on_weights(name, parts))
         if not plan.config.same:
             first = measured[0][0]
             raise UsageError(
@@ -186,6 +188,17 @@ def _typeable(label: str) -> str:
     printable = "".join(sign if sign.isprintable() else " " for sign in label)
     short = printable.strip().lstrip("-")[: LONGEST_NAME - 8].strip()
     return short if any(map(str.isalnum, short)) else f"unnamed {short}".strip()
+
+
+def _note_on_weights(name: str, parts: list[RunRecord]) -> str:
+    """That a name stands for weights that nobody can check; empty without an earlier measurement."""
+    if not parts:
+        return ""
+    first = parts[0]
+    return (
+        f"'{name}' was measured on {first.instrument} on {_day(first.created)}; this run counts as the same model."
+        " If its weights have changed since, choose another --name."
+    )
 
 
 def _tasks_of(plan: ReadPlan, measured: list[tuple[RunRecord, str]]) -> str:

@@ -238,6 +238,8 @@ class StoredPlan(ReadPlan, frozen=True, kw_only=True):
     """A plan with its run in the store, ready to be played."""
 
     run: RunRecord
+    note: str = ""
+    """What to know about its subject before it is played; empty if nothing."""
     served: str = ""
     """What the server called the model of the subject before; empty if it never answered."""
     new: bool = False

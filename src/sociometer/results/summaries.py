@@ -132,15 +132,16 @@ def _facet(line: MeasureRow) -> tuple[str, ...]:
     return tuple(line.measure.group)
 
 
-def finding(run: StoredRun) -> str:
-    """The primary measures of a run in a sentence."""
+def finding(run: StoredRun, label: str = "") -> str:
+    """The primary measures of a run in a sentence; `label` tells it apart from others of its subject."""
+    subject = label or subject_of(run)
     known = [line for line in lines_of(run) if line.measure.value is not None]
     overall = [line for line in known if not line.measure.group]
     primary = [line for line in overall if line.card.primary] or overall[:1]
     if not primary:
         why = next((f" ({line.note})" for line in lines_of(run) if line.note), "")
         said = f"no overall score; {_items(run, known)}" if known else f"no result{why}"
-        return f"{subject_of(run)} on {run.instrument}: {said}."
+        return f"{subject} on {run.instrument}: {said}."
     told = [*primary[:3], *(line for line in overall if line.card.on_norm and not line.card.primary)]
     parts = [f"{lowered(one.card.title)} {one.estimate}" + f" ({one.could})" * bool(one.could) for one in told]
     more = f" and {len(primary) - 3} more" if len(primary) > 3 else ""
@@ -148,7 +149,7 @@ def finding(run: StoredRun) -> str:
     notes = _unread(run, [one.measure for one in primary])
     beside = f", chance {chance}" if chance is not None and len(primary) == 1 else ""
     notes += "; played with a stand-in, so not a measurement" if other_stand_ins(run.stand_ins) else ""
-    said = f"{subject_of(run)} on {run.instrument}: {', '.join(parts)}{more}{beside}; {_items(run, primary)}{notes}."
+    said = f"{subject} on {run.instrument}: {', '.join(parts)}{more}{beside}; {_items(run, primary)}{notes}."
     return "\n".join([said, *rule_sentences(run), *_ends(run)])
 
 
@@ -229,8 +230,8 @@ def first_rows(run: StoredRun) -> int:
     return min(overall + first, _A_SCREENFUL)
 
 
-def summary_table(run: StoredRun, task: str = "") -> Table:
-    """The measures of a run, or of one of its tasks, in the order of importance."""
+def summary_table(run: StoredRun, task: str = "", label: str = "") -> Table:
+    """The measures of a run, or of one of its tasks, in the order of importance; `label` tells it apart from others."""
     lines = lines_of(run, task)
     notes = list(caveats(run))
     for name in (task,) if task else run.all_tasks:
@@ -240,7 +241,7 @@ def summary_table(run: StoredRun, task: str = "") -> Table:
     kept = [note for note in dict.fromkeys(notes) if not any(one.startswith(note.rstrip(".")) for one in said)]
     table = Table(
         name=f"{run.id}/{task}" if task else run.id,
-        title=f"{run.instrument} · {subject_of(run)}  ({run.reference})",
+        title=f"{run.instrument} · {label or subject_of(run)}  ({run.reference})",
         columns=_COLUMNS,
         rows=tuple(_row(line) for line in lines),
         note=" ".join(kept),

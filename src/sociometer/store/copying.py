@@ -57,8 +57,8 @@ def copy_store(source: StorePlace, target: StorePlace, *, trust: bool = False) -
     if source.absolute() == target.absolute():
         raise UsageError(f"{source} cannot be copied into itself; give another store.")
     read, write = database_at(source), database_at(target)
-    if source.exists() and not read.is_current():
-        read.connect().close()  # a store of version 0.3 is upgraded
+    if read.is_of_last_version():
+        read.connect().close()  # which upgrades it
     if not read.is_current():
         raise UsageError(f"there is no store at {source}; give an existing store and the one to copy into.")
     for database in (read, write):

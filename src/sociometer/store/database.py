@@ -90,6 +90,9 @@ class Database(Protocol):
     def is_current(self) -> bool:
         """Whether the store exists and has the newest schema, so that it can be read without being written."""
 
+    def is_of_last_version(self) -> bool:
+        """Whether it is a store of version 0.3, which opening it for writing upgrades."""
+
     def begin(self, connection: Connection, *, snapshot: bool = False) -> None:
         """Begin a transaction; all reads of a `snapshot` see the same state."""
 

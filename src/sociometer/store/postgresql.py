@@ -105,6 +105,10 @@ class PostgresDatabase:
         with closing(self.connect(writable=False)) as connection:
             return _schema(connection) == database.SCHEMA
 
+    def is_of_last_version(self) -> bool:
+        with closing(PostgresConnection(self.place)) as connection:
+            return _schema(connection) == database.LAST_SCHEMA
+
     def begin(self, connection: database.Connection, *, snapshot: bool = False) -> None:
         connection.execute(f"BEGIN {'ISOLATION LEVEL REPEATABLE READ READ ONLY' if snapshot else ''}")
 

@@ -176,6 +176,9 @@ class Result(StoredRun):
         has = len(self._sources[task])
         return None if not planned or has >= planned else (has, planned)
 
+    def is_cut(self, task: str) -> bool:
+        return all(part.is_cut(task) for part in self._parts[task])
+
     def counted_items(self, task: str) -> set[str]:
         return {item for item, _ in self.finished(task)}
 

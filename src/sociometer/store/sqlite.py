@@ -76,6 +76,12 @@ class SqliteDatabase:
         with self.errors(), closing(self.connect(writable=False)) as connection:
             return _schema(connection) == SCHEMA
 
+    def is_of_last_version(self) -> bool:
+        if not self.place.exists():
+            return False
+        with self.errors(), closing(open_file(self.place, writable=False)) as connection:
+            return _schema(connection) == LAST_SCHEMA
+
     def begin(self, connection: Connection, *, snapshot: bool = False) -> None:
         connection.execute("BEGIN" if snapshot else "BEGIN IMMEDIATE")
 

@@ -430,16 +430,21 @@ class StoredRun:
         """The tasks that `run` plays if none is named; the others are analyses of stored runs."""
         return {one for which in (False, True) for one in self._instrument.card.default_tasks(official=which)}
 
+    def is_cut(self, task: str) -> bool:
+        """Whether the user chose some of a task's items."""
+        limit = self.manifest.config.limit or 0
+        return 0 < limit <= self.manifest.shuffled.get(task, limit) or bool(self.manifest.config.items)
+
     def part_of_paper(self, task: str) -> str:
         """Which part of the paper's items the numbers of a task come from; empty if all, or if it has other items."""
         manifest, items = self.manifest, self._store.episodes.items
         card = next((one for one in self._instrument.card.task if one.name == task and self.official), None)
         if card is None:
             return ""
-        limit, played = manifest.config.limit or 0, sorted(self.counted_items(task))
+        played = sorted(self.counted_items(task))
         stored = (items(run, task, played).values() for run in self.members if card.paper_clusters)
         clusters = {msgspec.json.decode(one, type=Item).cluster for each in stored for one in each}
-        cut = 0 < limit <= manifest.shuffled.get(task, limit) or bool(manifest.config.items or self.part(task))
+        cut = self.is_cut(task) or self.part(task) is not None
         has = asked_items(played), len(clusters), manifest.data_files
         return card.part_of_paper(*has, cut=cut and task in self.tests)
 
