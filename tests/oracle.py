@@ -164,10 +164,10 @@ def difference(first: Mapping[str, float], second: Mapping[str, float]) -> Diffe
 
 
 def joined(parts: Iterable[Part]) -> Answers:
-    """The result of one subject on one form: each play counts once, an answer before a failure,
-    then the oldest."""
+    """The result of one subject on one form: each play counts once, an answer before a failure, what
+    was played here before what was copied, then the oldest."""
     answers: Answers = {}
-    for part in parts:
+    for part in sorted(parts, key=lambda one: one.is_copied):
         for draw, answer in part.answers.items():
             if answers.get(draw, FAILED) == FAILED:
                 answers[draw] = answer

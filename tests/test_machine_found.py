@@ -352,6 +352,35 @@ def test_a_second_copy_takes_no_score_from_a_run_that_it_does_not_change(world):
     assert world.rows("b") == world.rows("a")
 
 
+@fails("results and facts")
+def test_a_second_copy_keeps_why_a_run_is_not_finished(world):
+    """Second kind: `runs` of the copy said "--max-requests 2 is reached", and says nothing after a second copy."""
+    copy = ("store", "copy", world.stores["a"], world.stores["b"])
+    for model, words in (("eve#1", ("--max-requests", 2)), ("ann#1", ())):
+        run(world, model, "--limit", 3, *words)
+        assert world.ask("", *copy).code == 0
+    assert [row["why"] for row in world.rows("b").values()] == ["--max-requests 2 is reached", ""]
+
+
+@fails("results and facts")
+def test_repeats_that_were_copied_count_beside_those_that_were_played_here(world):
+    """First kind: two repeats of two items were copied; one of each is played here, and the second counts no more."""
+    run(world, "ann#1", "--limit", 2, "--repeats", 2)
+    assert world.ask("", "store", "copy", world.stores["a"], world.stores["b"]).code == 0
+    run(world, "ann#1", "--limit", 2, store="b")
+    assert len(world.plays("b", "vllm/ann#1")) == 4
+
+
+@fails("a run is a command")
+def test_a_command_that_a_cap_stops_tells_of_the_failures_that_are_left(world):
+    """Second kind: `runs` says that two items failed, the same command under a cap says none in its JSON."""
+    world.server.mood = "fails"
+    played = run(world, "eve#1", "--limit", 6, "-o", "retries=0").value[0]
+    world.server.mood = "good"
+    again = run(world, "eve#1", "--limit", 6, "-o", "retries=0", "--max-requests", 2).value[0]
+    assert sum(again["errors"].values()) == world.rows("a")[played["run"]]["errors"]
+
+
 @fails("one number")
 def test_who_ties_with_people_of_a_norm_is_not_above_them(world):
     """First kind: a third right of three, like seven of ten people; ties count half. The norm has the score with

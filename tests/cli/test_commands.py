@@ -740,6 +740,14 @@ def test_one_model_has_one_name(cli):
     assert cli("run", "seceu", "--model", "baseline/even", "--name", "new", "--quiet")[0] == 0
 
 
+def test_a_name_in_the_place_of_a_model_is_answered_with_the_model(cli):
+    assert cli(*PLAY, "--name", "big")[0] == 0
+    code, _, err = cli("run", "sesi", "--model", "big", "--limit", "20")
+    assert code == 2 and "give the model: --model baseline/random --name big" in err
+    assert "unknown model 'bigger'" in cli("run", "sesi", "--model", "bigger")[2]
+    assert "\tbaseline/random\t" in cli("runs", "--format", "wide")[1]
+
+
 def test_a_name_stays_with_its_model_after_it_was_renamed(cli):
     first = ("run", "sesi", "--model", "baseline/oracle", "--limit", "4", "--name", "o", "--quiet")
     assert cli(*first)[0] == 0

@@ -24,7 +24,7 @@ def test_a_copy_that_would_make_a_name_mean_two_models_writes_nothing(tmp_path):
 def test_a_copy_that_would_give_a_model_two_names_writes_nothing(tmp_path):
     play(tmp_path / "a.db", "oracle", "ann")
     play(tmp_path / "b.db", "oracle", "bob")
-    with pytest.raises(UsageError, match=r"one model is called 'ann' here and 'bob' there.*store rename ann bob"):
+    with pytest.raises(UsageError, match=r"one model is called 'ann' in .* and 'bob' in .*store rename ann bob"):
         copy_store(tmp_path / "a.db", tmp_path / "b.db")
 
 

@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from sociometer.cli.options import store_option, store_path
 from sociometer.cli.output import SCREEN, Display, TableCommand, display_options, print_line
+from sociometer.core.conversation import SUBJECT
 from sociometer.core.errors import SociometerError, hint
 from sociometer.core.measure import Interval, Measure, Table
 from sociometer.core.task import TASK
@@ -34,13 +35,13 @@ def show_runs(store: StorePlace | None, display: Display) -> None:
         if isinstance(path, Path)
         else f"Runs in {path}",
         (
-            "run", "id", "instrument", "subject", "status", "score", "episodes", "errors", "settings", "started",
+            "run", "model", "instrument", "subject", "status", "score", "episodes", "errors", "settings", "started",
             "cost", "requests", "tokens", "reason",
         ),
         tuple(
             (
-                row.record.reference, row.record.id, row.record.instrument, row.record.tested, row.ended, row.score,
-                row.episodes, row.totals.failed, _settings(row.record),
+                row.record.reference, _model(row.record), row.record.instrument, row.record.tested, row.ended,
+                row.score, row.episodes, row.totals.failed, _settings(row.record),
                 datetime.fromtimestamp(row.record.created, UTC).strftime("%Y-%m-%d %H:%M"),
                 cost_in_words(spent.cost, spent.priced, spent.unpriced)
                 if spent.cost or spent.input_tokens + spent.output_tokens else None,
@@ -50,7 +51,7 @@ def show_runs(store: StorePlace | None, display: Display) -> None:
             for spent in (row.totals.spent,)
         ),
         note="" if rows else f"There are no runs in {path} yet. Start one with: {hint('run INSTRUMENT --model MODEL')}",
-        details=("id", "requests", "tokens", "reason"),
+        details=("model", "requests", "tokens", "reason"),
     )  # fmt: skip
     if not rows and display == Display():
         return print_line(table.note)
@@ -67,6 +68,12 @@ def show_runs(store: StorePlace | None, display: Display) -> None:
         for row in rows
     ]  # fmt: skip
     display.show([table], notes=notes, limits=[len(rows)], data=data)
+
+
+def _model(record: RunRecord) -> str | None:
+    """The model of a subject whose name does not say it."""
+    player = record.manifest.roles.get(SUBJECT)
+    return player.label if player is not None and player.label not in record.subject else None
 
 
 def _next_step(row: "_Row") -> str:

@@ -16,7 +16,7 @@ from msgspec import Struct, structs
 
 from sociometer.core.config import Caps, RunConfig
 from sociometer.core.conversation import SUBJECT
-from sociometer.core.errors import NeverAnswered, StopCause, StoreError, UsageError
+from sociometer.core.errors import NeverAnswered, NotFound, StopCause, StoreError, UsageError
 from sociometer.core.form import differs
 from sociometer.core.hints import IN_SCRIPT, in_python
 from sociometer.core.instrument import Instrument
@@ -107,7 +107,10 @@ class Engine:
     ) -> ReadPlan:
         """The plan of a run, with its items; without `sends` no key is needed. `read` has lists that plans share."""
         instrument = self._load(config.instrument)
-        plan = make_plan(config, instrument, items=items, players=players, sends=sends)
+        try:
+            plan = make_plan(config, instrument, items=items, players=players, sends=sends)
+        except NotFound as error:
+            raise self._or_own_name(config.subject, error) from error
         if config.until is not None:
             reference = self._reference(plan, config.until.against)
             until = structs.replace(config.until, against=reference.id)
@@ -117,6 +120,17 @@ class Engine:
         if config.name and binding is not None and not config.of_people:
             self.naming.name(planned, subject_of(config, binding.player.identity), only_planned=True)
         return planned
+
+    def _or_own_name(self, word: str, error: NotFound) -> UsageError:
+        """What to type for the model that has this name in the store; the error itself if none has."""
+        parts = self.store.runs.of_subject(word) if self.store.path.exists() else []
+        if not parts:
+            return error
+        spec = parts[0].manifest.config.subject
+        return UsageError(
+            f"'{word}' is the name of a stored model; to play it, give the model: --model {shlex.quote(spec)} --name"
+            f" {shlex.quote(word)}"
+        )
 
     def _reference(self, plan: Plan, word: str) -> StoredRun:
         """The result that a run is compared with: of several, the one that was asked the same."""

@@ -198,8 +198,8 @@ class _Copy:
             same = by_key.get((entry.kind, entry.key))
             if same is not None and same.name != entry.name:
                 raise UsageError(
-                    f"one model is called '{entry.name}' here and '{same.name}' there; nothing was copied. Rename it"
-                    f" first: {self._rename(entry.name, same.name)}"
+                    f"one model is called '{entry.name}' in {self._source} and '{same.name}' in {self._target.place};"
+                    f" nothing was copied. Rename it first: {self._rename(entry.name, same.name)}"
                 )
             if known is None:
                 new.append((entry.name, entry.kind, entry.key))
