@@ -111,9 +111,6 @@ KNOWN: dict[str, str] = {
     "replies_survive_a_deletion": "test_deleting_a_run_deletes_the_replies_that_no_other_run_uses",
     "lost_requests_are_not_counted": "test_runs_counts_the_requests_that_a_kill_lost",
     "failures_are_told_once": "test_a_command_that_a_cap_stops_tells_of_the_failures_that_are_left",
-    "another_model_stays_in_the_way": "test_the_first_model_plays_on_when_it_is_back",
-    "refused_after_paying": "test_a_refusal_of_one_of_two_models_comes_before_the_first_request",
-    "repeats_are_not_joined": "test_a_repeat_that_failed_is_taken_from_another_command",
     "norm_rounds_scores": "test_who_ties_with_people_of_a_norm_is_not_above_them",
 }
 """Faults that the machine goes around: a short name, and the plain test of `test_machine_found.py`

@@ -140,7 +140,6 @@ def test_replies_of_another_served_model_are_another_subject(world):
     assert done.code != 0 and done.value[0]["done"] == 3
 
 
-@fails("forms and subjects")
 def test_the_first_model_plays_on_when_it_is_back(world):
     """The reply of the other model is in the journal under the key of the first: each `resume` reads it and stops,
     with 0 requests, whoever answers now. The stop prints this line as the next step."""
@@ -152,7 +151,6 @@ def test_the_first_model_plays_on_when_it_is_back(world):
     assert (resumed.code, resumed.requests) == (0, 3), resumed.err
 
 
-@fails("a run is a command")
 def test_a_refusal_of_one_of_two_models_comes_before_the_first_request(world):
     """First kind: ann#1 is played and paid for; then the command is refused, and nothing says what ann#1 did."""
     assert run(world, "eve", "--limit", 6, "--max-requests", 2).code == 3
@@ -160,7 +158,6 @@ def test_a_refusal_of_one_of_two_models_comes_before_the_first_request(world):
     assert (done.code, done.requests) == (2, 0), done.err
 
 
-@fails("a run is a command")
 def test_a_refusal_of_one_of_two_tests_comes_before_the_first_request(world):
     """First kind: sesi is played and paid for; then the command is refused, since seceu needs --same."""
     assert run(world, "eve", "--limit", 2, "--name", "new", test="seceu").code == 0
@@ -168,7 +165,6 @@ def test_a_refusal_of_one_of_two_tests_comes_before_the_first_request(world):
     assert (done.code, done.requests) == (2, 0), done.err
 
 
-@fails("results and facts")
 def test_a_repeat_that_failed_is_taken_from_another_command(world):
     """First kind: "each item and repeat counts once, an outcome before a failure". An item comes whole from one
     command: its first repeat failed there and was played in another, and counts as failed."""
@@ -184,7 +180,6 @@ def test_a_repeat_that_failed_is_taken_from_another_command(world):
     assert shown.value["summaries"]["questions"]["measures"][0]["errors"] == 0
 
 
-@fails("names")
 def test_a_sheet_of_a_subject_has_the_replies_of_all_its_commands(world):
     """Second kind: "there is no run 'sesi-aaaaa+sesi-bbbbb' in this store", an id that `show` prints."""
     run(world, "ann#1", "--limit", 2)
@@ -362,7 +357,6 @@ def test_a_second_copy_keeps_why_a_run_is_not_finished(world):
     assert [row["why"] for row in world.rows("b").values()] == ["--max-requests 2 is reached", ""]
 
 
-@fails("results and facts")
 def test_repeats_that_were_copied_count_beside_those_that_were_played_here(world):
     """First kind: two repeats of two items were copied; one of each is played here, and the second counts no more."""
     run(world, "ann#1", "--limit", 2, "--repeats", 2)

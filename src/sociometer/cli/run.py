@@ -142,6 +142,7 @@ def play(
         if not quiet:
             _tell_of_stand_ins(plans)
             _tell_the_limits(configs[0].caps)
+        engine.require_playable(plans)
         engine.share_limits(plans)
         progress.expect(len(plans))
         return _play_all(engine, plans, display)

@@ -82,7 +82,8 @@ def _draw(runs: Sequence[StoredRun], of: str, task: str, sample: int | None, see
 def _require(engine: Engine, runs: Sequence[StoredRun]) -> None:
     """Raises an error if a run was deleted after it was read: its person has withdrawn."""
     for run in runs:
-        engine.store.runs.get(run.id)
+        for part in run.members:
+            engine.store.runs.get(part)
 
 
 def _read(files: tuple[Path, ...], rater: str, store: StorePlace | None, display: Display) -> None:

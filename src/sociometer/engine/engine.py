@@ -189,6 +189,12 @@ class Engine:
             return None
         return self.naming.name(plan, subject_of(plan.config, binding.player.identity))
 
+    def require_playable(self, plans: Sequence[ReadPlan]) -> None:
+        """Raise a UsageError before anything is sent if one of the runs of a command cannot be played."""
+        for plan in plans:
+            if self.earlier(plan) is None:
+                self._named_subject(plan)
+
     def share_limits(self, plans: Sequence[ReadPlan]) -> None:
         """Count what these runs have spent in earlier starts against the limits of each of them."""
         if len(plans) > 1 and any(plan.config.caps != Caps() for plan in plans):

@@ -188,14 +188,24 @@ async def _answer(asked: PendingRequest) -> Any:
 class Kept:
     """Stores a reply before it is used."""
 
-    def __init__(self, inside: ReplyLayer, journal: Journal, run: str) -> None:
+    def __init__(self, inside: ReplyLayer, journal: Journal, run: str, served: "ServedModel") -> None:
         self._inside = inside
         self._journal = journal
         self._run = run
+        self._served = served
 
     async def send(self, asked: PendingRequest) -> Answered:
-        """The answer once it is on disk, or the one that another process has stored for this draw."""
+        """The answer once it is on disk, or the one that another process has stored for this draw.
+
+        The reply of another model than before is paid for and is no reply of this subject: only its cost is stored.
+        """
         found = await self._inside.send(asked)
+        if isinstance(found.answer, Reply) and asked.drawn.request.role == SUBJECT:
+            try:
+                self._served.check(found.answer)
+            except Stopped:
+                self._journal.count_attempt(self._run, found.usage, found.charge)
+                raise
         entry = JournalEntry(
             asked.key,
             asked.drawn.binding.player.identity,
@@ -337,7 +347,8 @@ class ServedModel:
         if self.name:
             raise Stopped(
                 f"the server now answers with '{visible(served)}' and answered with '{visible(self.name)}' before, so"
-                f" this is no longer {self._subject}; to measure it as a new one, add --fresh --name NAME",
+                f" this is no longer {self._subject}; measure the new model with --fresh --name NAME, or wait until the"
+                " old one is back",
                 StopCause.OTHER_MODEL,
             )
         self.name = served
@@ -431,7 +442,7 @@ class RunReplies:
         self._switch = switch = StopSwitch()
         fence = Fence(held, journal, run, budget)
         budgeted = Budgeted(plan, budget, fence, journal, run, progress, switch)
-        throttled = Throttled(Kept(budgeted, journal, run), plan, progress, switch)
+        throttled = Throttled(Kept(budgeted, journal, run, self.served), plan, progress, switch)
         switch.wake.append(throttled.open)
         policy = RetryPolicy() if config.retries is None else RetryPolicy(config.retries)
         retried = Retried(throttled, policy, progress, switch)

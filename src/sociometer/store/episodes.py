@@ -92,6 +92,11 @@ class Episodes(StorePart):
         query = "SELECT item, repeat FROM episode WHERE run = ? AND task = ? AND outcome IS NOT NULL"
         return set(self._rows(query, run, task))
 
+    def plays(self, run: str, task: str) -> dict[tuple[str, int], bool]:
+        """The item ids and repeats of a task that were played, each with whether it has an outcome."""
+        query = "SELECT item, repeat, outcome IS NOT NULL FROM episode WHERE run = ? AND task = ?"
+        return {(item, repeat): bool(has_outcome) for item, repeat, has_outcome in self._rows(query, run, task)}
+
     def counts(self, run: str) -> tuple[int, int]:
         """How many episodes have an outcome, and how many failed."""
         done, failed = self._row(COUNT, run)

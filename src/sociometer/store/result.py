@@ -150,24 +150,26 @@ class Result(StoredRun):
         )
 
     @cached_property
-    def _sources(self) -> dict[str, dict[str, StoredRun]]:
-        """The part that each item of a task comes from: one made here before a copied one, then the one with the most
-        outcomes, the oldest of equal ones.
+    def _sources(self) -> dict[str, dict[str, dict[int, StoredRun]]]:
+        """The part that each play of an item comes from, by task, item and repeat.
+
+        An outcome counts before a failure, then what was played here before what was copied, then the oldest.
         """
-        sources: dict[str, dict[str, StoredRun]] = {}
-        for task in self._order:
-            best: dict[str, tuple[tuple[bool, int], StoredRun]] = {}
-            for part in self._parts[task]:
-                for item, outcomes in part.outcomes_by_item(task).items():
-                    is_own = outcomes > 0 and not part.record.is_copied
-                    weight = (is_own, outcomes)
-                    if item not in best or weight > best[item][0]:
-                        best[item] = weight, part
-            sources[task] = {item: part for item, (_, part) in best.items()}
+        return {task: self._sources_of(task) for task in self._order}
+
+    def _sources_of(self, task: str) -> dict[str, dict[int, StoredRun]]:
+        weights: dict[tuple[str, int], tuple[bool, bool]] = {}
+        sources: dict[str, dict[int, StoredRun]] = {}
+        for part in self._parts[task]:
+            for (item, repeat), has_outcome in part.counted_plays(task).items():
+                weight = (has_outcome, not part.record.is_copied)
+                if weight > weights.get((item, repeat), (False, False)) or (item, repeat) not in weights:
+                    weights[item, repeat] = weight
+                    sources.setdefault(item, {})[repeat] = part
         return sources
 
-    def _of(self, task: str, item: str) -> StoredRun:
-        return self._sources[task].get(item, self._parts[task][0])
+    def _of(self, task: str, item: str, repeat: int) -> StoredRun:
+        return self._sources[task].get(item, {}).get(repeat, self._parts[task][0])
 
     def part(self, task: str) -> tuple[int, int] | None:
         if self._is_complete(task):
@@ -187,7 +189,13 @@ class Result(StoredRun):
         return f"{part[0]} of {part[1]} items" if part else ""
 
     def outcomes_by_item(self, task: str) -> dict[str, int]:
-        return {item: part.outcomes_by_item(task)[item] for item, part in self._sources[task].items()}
+        done = Counter(item for item, _ in self.finished(task))
+        return {item: done[item] for item in self._sources[task]}
+
+    def counted_plays(self, task: str) -> dict[tuple[str, int], bool]:
+        done = self.finished(task)
+        plays = [(item, repeat) for item, repeats in self._sources[task].items() for repeat in repeats]
+        return {place: place in done for place in plays}
 
     def in_order(self, task: str) -> list[tuple[str, int]]:
         begun = [entry for part in self._parts[task] for entry in part.in_order(task)]
@@ -218,11 +226,29 @@ class Result(StoredRun):
         return stopping.times if stopping else ()
 
     def _walk(self, task: str, item: str | None, *, scored: bool) -> Iterator[Episode[Any, Any]]:
+        """The plays that count, in the order of items and repeats."""
         sources = self._sources[task]
+        shown: set[str] = set()
         for part in self._parts[task]:
             for episode in part.episodes(task, item, scored=scored):
-                if sources.get(episode.item.id) is part:
-                    yield episode
+                name = episode.item.id
+                repeats = sources.get(name, {})
+                if set(repeats.values()) == {part}:
+                    if episode.repeat in repeats:
+                        yield episode
+                elif name not in shown and part in repeats.values():
+                    shown.add(name)
+                    yield from self._plays_of(task, name, scored=scored)
+
+    def _plays_of(self, task: str, item: str, *, scored: bool) -> Iterator[Episode[Any, Any]]:
+        """The plays of an item that come from several parts, in the order of repeats."""
+        repeats = self._sources[task][item]
+        plays: dict[int, Episode[Any, Any]] = {}
+        for part in set(repeats.values()):
+            for episode in part.episodes(task, item, scored=scored):
+                if repeats.get(episode.repeat) is part:
+                    plays[episode.repeat] = episode
+        yield from (plays[repeat] for repeat in sorted(plays))
 
     def episodes(self, task: str = "", item: str | None = None, *, scored: bool = True) -> Iterator[Episode[Any, Any]]:
         for name in (task,) if task else self._order:
@@ -230,15 +256,19 @@ class Result(StoredRun):
 
     def transcript(self, item: Played, task: str = "", repeat: int = 0) -> Transcript:
         task, episode = self.find_episode(item, task, repeat)
-        return self._of(task, episode.item.id).transcript(episode, task)
+        return self._of(task, episode.item.id, episode.repeat).transcript(episode, task)
 
     def finished(self, task: str) -> set[tuple[str, int]]:
         sources = self._sources[task]
-        done = ((place, part) for part in self._parts[task] for place in part.finished(task))
-        return {place for place, part in done if sources.get(place[0]) is part}
+        done: set[tuple[str, int]] = set()
+        for part in self._parts[task]:
+            done |= {
+                (item, repeat) for item, repeat in part.finished(task) if sources.get(item, {}).get(repeat) is part
+            }
+        return done
 
     def repeats(self, task: str) -> dict[str, int]:
-        return {item: part.repeats(task)[item] for item, part in self._sources[task].items()}
+        return {item: len(repeats) for item, repeats in self._sources[task].items()}
 
     def failures(self) -> dict[str, int]:
         return dict(sum((Counter(self._whole_view(task, False).failures()) for task in self._order), Counter[str]()))

@@ -250,6 +250,12 @@ class StoredRun:
         done, part = {item for item, _ in self.finished(task)}, self.part(task)
         return done & {item for item, _ in self.in_order(task)[: part[0]]} if part else done
 
+    def counted_plays(self, task: str) -> dict[tuple[str, int], bool]:
+        """The plays of a task that its numbers come from, by item and repeat, each with whether it has an outcome."""
+        items = self.outcomes_by_item(task)
+        plays = self._store.episodes.plays(self.id, task)
+        return {place: has_outcome for place, has_outcome in plays.items() if place[0] in items}
+
     def outcomes_by_item(self, task: str) -> dict[str, int]:
         """The items of a task that its numbers come from, also failed ones, each with the number of its outcomes."""
         outcomes = Counter(item for item, _ in self.finished(task))
