@@ -22,7 +22,7 @@ from sociometer.web.browsing import ViewedStore, read_sides, read_summary, read_
 
 PLAYED = {
     "egosocial": {"tasks": ("generated", "blackjack"), "settings": {"stories": 2, "deals": 12}},
-    "sage": {"limit": 12, "roles": {"simulator": "baseline/random"}, "settings": {"form": "short"}},
+    "sage": {"limit": 12, "roles": {"simulator": "baseline/random"}, "settings": {"turns": 3, "judge-last": True}},
     "seceu": {"limit": 14},
     "sesi": {"limit": 20, "repeats": 2},
     "socialeval": {"limit": 4},

@@ -1,7 +1,6 @@
 """`sociometer run`: runs instruments on models."""
 
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from itertools import product
 from typing import Any
 
@@ -22,7 +21,7 @@ from sociometer.core.card import Card
 from sociometer.core.config import Caps, RunConfig
 from sociometer.core.conversation import SUBJECT
 from sociometer.core.errors import ExitCode, NeverAnswered, StopCause, UsageError, hint, unknown
-from sociometer.core.measure import Cell, Table
+from sociometer.core.measure import Table
 from sociometer.core.settings import Setting
 from sociometer.core.words import first_of, grouped
 from sociometer.engine.engine import Engine, PlayedRun
@@ -261,7 +260,7 @@ def exit_code(played: list[PlayedRun]) -> int:
 
 def show_plan(engine: Engine, plans: list[ReadPlan], display: Display, priced: bool = True) -> int:
     """Print what the runs would ask and cost, and what they could show; nothing is sent."""
-    decided = [_decided(engine, one) if priced else {} for one in plans]
+    decided = [_decided(one) if priced else {} for one in plans]
     found = [(nth, row) for nth, one in enumerate(plans) for row in estimate(one, engine.store)]
     rows = [(plans[nth].config.instrument, row) for nth, row in found]
     if display.as_json:
@@ -283,7 +282,7 @@ def show_plan(engine: Engine, plans: list[ReadPlan], display: Display, priced: b
         note=how_estimated(row for _, row in rows),
         details=("repeats", "requests from", "tokens out at most", "prices of"),
     )  # fmt: skip
-    tables = [*([table] if rows else []), *_forms(engine, plans)]
+    tables = [table] if rows else []
     digests = [
         f"Digest of the plan, which you can publish before the run: {text['plan']}  {one.config.instrument} ·"
         f" {one.config.subject_label}"
@@ -314,31 +313,12 @@ def _limits(plans: list[ReadPlan], found: list[tuple[int, RoleEstimate]]) -> Ite
         yield f"--{name.replace('_', '-')} {cap:.12g} {told}."
 
 
-def _forms(engine: Engine, plans: list[ReadPlan]) -> list[Table]:
-    """The cost of each form of a test side by side, for instruments with several."""
-    rows: list[tuple[Cell, ...]] = []
-    for plan in plans:
-        for setting in (each for each in plan.instrument.card.setting if each.form):
-            settings = ({**plan.config.settings, setting.name: form} for form in setting.choices)
-            others = engine.plans([structs.replace(plan.config, settings=each) for each in settings], sends=False)
-            with suppress(UsageError):  # a form that the other settings rule out
-                rows += [
-                    (plan.config.instrument, form, row.task, row.role, row.model, row.requests, row.input_tokens,
-                     row.output_tokens, _dollars(row.cost))
-                    for form, other in zip(setting.choices, others, strict=True)
-                    for row in estimate(other, engine.store)
-                ]  # fmt: skip
-    columns = ("instrument", "form", "task", "role", "model", "requests", "tokens in", "tokens out", "cost $")
-    return [Table("forms", "Cost of each form", columns, tuple(rows))] if rows else []
-
-
 def _dollars(cost: float | None) -> float | str:
     return "unknown" if cost is None else round(cost, 4)
 
 
-def _decided(engine: Engine, plan: ReadPlan) -> dict[str, str]:
+def _decided(plan: ReadPlan) -> dict[str, str]:
     """What is decided before the first request, and its digest."""
-    engine.earlier(plan)  # a new run must have a valid name
     manifest = public_manifest(plan.manifest, plan.instrument.card)
     return {"plan": plan_digest(manifest), "decided": plan_text(manifest)}
 

@@ -11,6 +11,7 @@ _INSTEAD: Mapping[str, tuple[str, ...]] = {
     "option until": ("--against RUN alone stops a run when the comparison is decided",),
     "option watch": ("Run each checkpoint with --against RUN",),
     "option shard": ("--on ray, several servers as one model and a store on PostgreSQL spread a run",),
+    "option form": ("--turns 3 --judge-last plays short talks",),
     "option label": ("--name names the model, in commands, tables and pages",),
     "option batch": ("Requests are in flight together: -o in-flight=N",),
     "option blind": ("What readers reach without the situations is a figure of '{}'", "list INSTRUMENT"),

@@ -40,9 +40,6 @@ class Setting(Struct, frozen=True):
     """Whether runs with different values are never compared, because their scores have different meanings.
 
     With `runs`, a norm of people may have another value, which it states."""
-    form: bool = False
-    """Whether its values are forms of one test: tables name the chosen one, and `plan` shows the cost of each."""
-
     bundled: bool = False
     """Whether only bundled items follow it: a run of official ones, which have their own language, does not show it."""
 

@@ -48,9 +48,7 @@ def run_labels(runs: Sequence[StoredRun]) -> dict[str, str]:
 def who(run: StoredRun) -> str:
     """The subject of a run in tables; one person is never all of them."""
     alone = run.subject == "human" and not run.people
-    name = f"one person ({in_one_line(run.revision) or run.id})" if alone else in_one_line(run.subject)
-    chosen = [(each, run.manifest.config.settings.get(each.name)) for each in run.definition.card.setting if each.form]
-    return name + "".join(f" ({value} {each.name})" for each, value in chosen if not each.is_default(value))
+    return f"one person ({in_one_line(run.revision) or run.id})" if alone else in_one_line(run.subject)
 
 
 def _what_differs(mine: Mapping[str, SettingValue], others: Collection[Mapping[str, SettingValue]]) -> str:

@@ -102,8 +102,10 @@ def _option_to_add(old: Manifest, new: Manifest, card: Card, why: str) -> str:
     for option, value in before.items():
         if value == now.get(option):
             continue
-        if value is None:
+        if value is None or value is False:
             steps.append(f"; leave out {option.strip(' =')}")
+        elif value is True:
+            steps.append(f"; add {option.strip(' =')}")
         else:
             steps.append(f"; add {option}{value}")
     return "".join(steps)

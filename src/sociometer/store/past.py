@@ -22,7 +22,6 @@ from sociometer.store.texts import OtherVersion
 _ORDINARY_SETTINGS: Mapping[tuple[str, str], SettingValue] = {
     ("egosocial/generated", "tier"): ("seen",),
     ("egosocial/holdem", "change"): "never",
-    ("sage/dialogue", "form"): "full",
     ("sesi/questions", "blind"): False,
     ("socialeval/abilities", "blind"): False,
 }

@@ -12,7 +12,7 @@ from sociometer.core.card import Card
 from sociometer.core.config import Caps, RunConfig
 from sociometer.core.conversation import SUBJECT, Identity, Message, Usage
 from sociometer.core.form import Form, WhoseItems, norm_digest, read_settings
-from sociometer.core.settings import Settings, without_folders
+from sociometer.core.settings import Settings, SettingValue, without_folders
 from sociometer.core.stopping import Until
 from sociometer.core.task import TASK
 
@@ -194,9 +194,23 @@ _decode_manifest = msgspec.json.Decoder(Manifest).decode
 _decode_options = msgspec.json.Decoder(_Options).decode
 
 
+_LENGTHS_OF_TALKS: Mapping[str, dict[str, SettingValue]] = {"full": {}, "short": {"turns": 3, "judge-last": True}}
+"""The values of SAGE's setting `form`, which version 0.3 had, and the settings that say the same now."""
+
+
+def _present(manifest: Manifest) -> Manifest:
+    """The manifest with the length of SAGE's talks in the settings of this version."""
+    settings = manifest.config.settings
+    lengths = _LENGTHS_OF_TALKS.get(str(settings.get("form")))
+    if manifest.config.instrument != "sage" or lengths is None:
+        return manifest
+    others = {name: value for name, value in settings.items() if name != "form"}
+    return structs.replace(manifest, config=structs.replace(manifest.config, settings={**others, **lengths}))
+
+
 def read_manifest(body: bytes) -> Manifest:
     """A stored manifest, with the options that an earlier version had and this one does not."""
-    manifest = _decode_manifest(body)
+    manifest = _present(_decode_manifest(body))
     removed = _removed_options(_decode_options(body).config)
     if not removed:
         return manifest

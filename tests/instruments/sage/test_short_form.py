@@ -1,4 +1,4 @@
-"""The short form: three judged turns, named everywhere, compared with itself only, and what it costs."""
+"""The short talk (--turns 3 --judge-last): named as such, compared with itself only, and what it costs."""
 
 import json
 import re
@@ -40,7 +40,7 @@ def play(tmp_path, capsys, monkeypatch):
         def call(command, *words, model="", form="", store="s.db"):
             roles = ("--role", f"simulator=vllm/person@{server.url}#1") if model else ()
             named = ("--model", f"vllm/{model}@{server.url}#1", "--name", model) if model else ()
-            forms = ("--form", form) if form else ()
+            forms = ("--turns", "3", "--judge-last") if form == "short" else ()
             code = run_command([*command.split(), *words, *named, *roles, *forms, "--store", str(tmp_path / store)])
             said = capsys.readouterr()
             return code, " ".join(said.out.split()), " ".join(said.err.split())
@@ -63,12 +63,12 @@ def test_a_short_talk_has_three_judged_turns_and_no_rates(play):
     measures = {each["name"]: each for each in summary["measures"] if not each.get("group")}
     assert measures["sentient"]["note"] == "short form" and not {"success", "failure"} & set(measures)
     assert any(note.startswith("Short form: three judged turns.") for note in summary["notes"])
-    assert "form short" in play("runs")[1]
+    assert "turns 3" in play("runs")[1]
 
 
-def test_the_short_form_leaves_no_room_for_other_turns(play):
-    code, _, err = play("run sage", "--limit", "1", "--turns", "5", model="warm", form="short")
-    assert code == 2 and "--form short has three judged turns" in err
+def test_the_option_of_version_0_3_is_answered_with_what_to_type(play):
+    code, _, err = play("run sage", "--limit", "1", "--form", "short", model="warm")
+    assert code == 2 and "--turns 3 --judge-last plays short talks" in err
 
 
 def test_short_talks_are_never_compared_with_full_ones(play):
@@ -77,31 +77,26 @@ def test_short_talks_are_never_compared_with_full_ones(play):
     play("run sage", "--limit", "4", "--quiet", model="cold", form="short")
     short, full, cold = (row["run"] for row in json.loads(play("runs", "--json")[1]))
     code, out, err = play("compare", cold, full)
-    assert "they differ in the setting 'form': short and full" in out + err
+    assert "they differ in the setting 'turns': 3 and 10" in out + err
     code, out, _ = play("compare", cold, short)
-    assert code == 0 and "warm (short form)" in out and "cold (short form)" in out
+    assert code == 0 and "warm" in out and "cold" in out
     assert "Success" not in out and "Failure" not in out, "they need full talks"
     for words in (["sage"], ["cold", "warm"]):
         _, out, _ = play("compare", *words)
-        assert "cold (short form)" in out and "warm (short form)" in out, "the form that several subjects have"
-        assert " warm: they differ in the setting 'form': short and full." in out
+        assert "warm (turns 3, judge-last)" in out, "what several subjects were asked"
+        assert "warm (turns 10): they differ in the setting 'turns': 3 and 10" in out
     _, out, _ = play("sage simulators", full, short)
     assert "vllm/person#1 (short form) is stricter than vllm/person#1" in out, (
         "another scale, linked like another simulator's"
     )
 
 
-def test_plan_shows_both_forms_and_a_short_comparison_reads_less(play):
-    _, out, _ = play("plan sage", "--limit", "3", model="warm", form="short")
-    shown = out[out.index("Cost of each form") :]
-    rows = re.findall(r"sage (full|short) dialogue (subject|simulator) \S+ ([\d,]+) ([\d,]+) ([\d,]+)", shown)
-    assert len(rows) == 4
-    planned = {
-        form: sum(int(tokens.replace(",", "")) for name, _, _, *both in rows if name == form for tokens in both[:1])
-        for form in ("full", "short")
-    }
-    real = dict.fromkeys(planned, 0)
+def test_a_short_comparison_reads_less_than_half_of_a_full_one_as_planned(play):
+    planned = {}
+    real = dict.fromkeys(("full", "short"), 0)
     for form in real:  # in one store, the short talks would reuse the replies of the full ones
+        _, out, _ = play("plan sage", "--limit", "3", "--json", model="warm", form=form, store="plan.db")
+        planned[form] = sum(row["estimate"]["input_tokens"] for row in json.loads(out))
         for model in ("warm", "cold"):
             play("run sage", "--limit", "3", "--quiet", model=model, form=form, store=f"{form}.db")
             real[form] += spent(play, model, f"{form}.db")["input_tokens"]
@@ -116,6 +111,6 @@ def test_a_short_comparison_stops_when_decided(play, official):
     found = re.search(r"until decided: better after (\d+) of 40 items", out)
     assert code == 0 and found and int(found[1]) < 40
     code, _, err = play("run sage", *rule, model="warm", form="full")
-    assert code == 2 and "they differ in the setting 'form': short and full; add --form short." in err
+    assert code == 2 and "they differ in the setting 'turns': 3 and 10; add --turns 3; add --judge-last." in err
     _, out, _ = play("compare", "cold", "warm")
-    assert "warm (short form)" in out and "better" in out
+    assert "warm" in out and "better" in out

@@ -2,10 +2,7 @@
 
 from collections.abc import Sequence
 
-from msgspec import structs
-
 from sociometer.core.conversation import Free, Message, Sampling, assistant, system, user
-from sociometer.core.errors import UsageError
 from sociometer.core.session import Session
 from sociometer.core.settings import Settings, is_paper
 from sociometer.instruments.sage.dialogue import SHORT, Dialogue, Turn, is_rehearsed
@@ -19,19 +16,19 @@ REPLY_SAMPLING = Sampling()
 """No limit by default: one that fits a chat would cut off a reasoning model before its answer (`-o reply-tokens`)."""
 _NOTHING_SAID = "…"
 SHORT_TURNS = 3
-"""The turns of the short form: no released verdict is reversed, some become undecided (bench/short_talks.py)."""
+"""The turns of a short talk: no released verdict is reversed, some become undecided (bench/short_talks.py)."""
 
 
 def protocol_of(settings: Settings) -> Protocol:
     """The protocol under the user's settings."""
-    found = Protocol(
-        turns=settings.whole("turns"), judge_last=settings.flag("judge-last"), any_farewell=is_paper(settings)
+    turns = settings.whole("turns")
+    judge_last = settings.flag("judge-last")
+    return Protocol(
+        turns=turns,
+        judge_last=judge_last,
+        any_farewell=is_paper(settings),
+        short=judge_last and turns == SHORT_TURNS,
     )
-    if settings.text("form") != "short":
-        return found
-    if found.turns != Protocol().turns or found.judge_last:
-        raise UsageError("--form short has three judged turns; leave out --turns and --judge-last.")
-    return structs.replace(found, turns=SHORT_TURNS, judge_last=True, short=True)
 
 
 async def play_scenario(scenario: Scenario, session: Session) -> Dialogue:
