@@ -24,10 +24,7 @@ def protocol_of(settings: Settings) -> Protocol:
     turns = settings.whole("turns")
     judge_last = settings.flag("judge-last")
     return Protocol(
-        turns=turns,
-        judge_last=judge_last,
-        any_farewell=is_paper(settings),
-        short=judge_last and turns == SHORT_TURNS,
+        turns=turns, judge_last=judge_last, any_farewell=is_paper(settings), short=judge_last and turns == SHORT_TURNS
     )
 
 
