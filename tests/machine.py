@@ -107,7 +107,6 @@ KNOWN: dict[str, str] = {
     "plan_ignores_what_is_stored": "test_a_second_plan_says_0_where_the_weights_are_known",
     "no_table": "test_subjects_that_share_no_items_are_each_shown",
     "plan_ignores_early_stops": "test_a_plan_says_that_a_comparison_may_stop_early",
-    "second_copy_has_no_score": "test_a_second_copy_has_the_score_of_what_was_played_since",
     "replies_survive_a_deletion": "test_deleting_a_run_deletes_the_replies_that_no_other_run_uses",
     "lost_requests_are_not_counted": "test_runs_counts_the_requests_that_a_kill_lost",
     "failures_are_told_once": "test_a_command_that_a_cap_stops_tells_of_the_failures_that_are_left",

@@ -322,7 +322,6 @@ def test_a_plan_says_that_a_comparison_may_stop_early(world):
     assert planned.value[0]["estimate"]["fewest_requests"] <= done.requests < 40
 
 
-@fails("results and facts")
 def test_a_second_copy_has_the_score_of_what_was_played_since(world):
     """First kind: two items failed, the run was copied and resumed; after a second copy it has no score
     in `runs` of the copy."""
@@ -336,7 +335,6 @@ def test_a_second_copy_has_the_score_of_what_was_played_since(world):
     assert world.rows("b") == world.rows("a")
 
 
-@fails("results and facts")
 def test_a_second_copy_takes_no_score_from_a_run_that_it_does_not_change(world):
     """Second kind: eve#1 was copied before; with ann#1 comes a page of episodes in which eve#1 has some, so `runs`
     of the copy shows no score of eve#1 any more. `show` does."""
@@ -347,7 +345,6 @@ def test_a_second_copy_takes_no_score_from_a_run_that_it_does_not_change(world):
     assert world.rows("b") == world.rows("a")
 
 
-@fails("results and facts")
 def test_a_second_copy_keeps_why_a_run_is_not_finished(world):
     """Second kind: `runs` of the copy said "--max-requests 2 is reached", and says nothing after a second copy."""
     copy = ("store", "copy", world.stores["a"], world.stores["b"])

@@ -139,7 +139,9 @@ class _Copy:
         self._open: set[str] = set()
         """The runs that rows may be added to: those of the source, unless the target has them from elsewhere."""
         self._changed: set[str] = set()
-        self._spent = False
+        """The runs of the target that got episodes."""
+        self._spent: set[str] = set()
+        """The runs of the target that got replies or attempts."""
 
     def everything(self) -> Copied:
         """Copy all tables, in the order in which they refer to each other."""
@@ -151,8 +153,9 @@ class _Copy:
         }
         models = self._models()
         self._table(TEXT)
+        paid = _count_by_run(self._writer, _REPLIES)
         replies = self._table(JOURNAL, lambda row: (row[0], self._marked(row[1]), models[row[2]], *row[3:]))
-        self._spent = replies > 0
+        self._spent = _that_grew(paid, _count_by_run(self._writer, _REPLIES))
         # A new run is in progress until all of it is there.
         playing = [
             (*row[:4], RunStatus.PLAYING.value, *row[5:7], None, row[8], None, self._marked(row[10])) for row in runs
@@ -160,7 +163,9 @@ class _Copy:
         self._write(lambda: self._target.insert(self._writer, _NAMES, names))
         self._write(lambda: self._target.insert(self._writer, _RUN, playing))
         self._table(ITEM)
+        played = _count_by_run(self._writer, _PLAYS)
         episodes = self._table(_EPISODE)
+        self._changed = _that_grew(played, _count_by_run(self._writer, _PLAYS))
         for table in _KEPT:
             self._table(table)
         for row in runs:
@@ -243,10 +248,7 @@ class _Copy:
             page = self._new_replies(page)
         if not page:
             return 0
-        written = int(self._write(lambda: self._target.insert(self._writer, table, page)))
-        if written and table is _EPISODE:
-            self._changed.update(row[0] for row in page)
-        return written
+        return int(self._write(lambda: self._target.insert(self._writer, table, page)))
 
     def _marked(self, origin: str) -> str:
         """The origin of a row in the target."""
@@ -283,7 +285,8 @@ class _Copy:
         ours = Counter([*map(tuple, self._reader.execute(query, (run,)).fetchall()), *self._lost.get(run, ())])
         ours.subtract(Counter(map(tuple, self._writer.execute(query, (run,)).fetchall())))
         rows = sorted(ours.elements(), key=lambda row: row[-1])
-        self._spent = self._spent or bool(rows)
+        if rows:
+            self._spent.add(run)
         self._write(lambda: self._target.insert(self._writer, ATTEMPT, rows))
 
     def _end(self, row: tuple[Any, ...]) -> None:
@@ -302,6 +305,8 @@ class _Copy:
                 self._writer.execute(
                     "UPDATE run SET status = ?, finished = ?, totals = ? WHERE id = ?", (status, finished, totals, run)
                 )
+            elif run in self._changed and status != RunStatus.PLAYING and self._has_all_of(run):
+                self._take_over(row)
             elif run in self._changed:
                 self._writer.execute("UPDATE run SET totals = NULL WHERE id = ?", (run,))
                 self._writer.execute("DELETE FROM summary WHERE run = ?", (run,))
@@ -309,10 +314,33 @@ class _Copy:
                     self._writer.execute(
                         "UPDATE run SET status = ?, finished = ? WHERE id = ?", (status, finished, run)
                     )
-            elif self._spent:
+            elif run in self._spent:
                 self._writer.execute("UPDATE run SET totals = NULL WHERE id = ?", (run,))
 
         self._write(end)
+
+    def _has_all_of(self, run: str) -> bool:
+        """Whether a run has the same episodes in both stores."""
+        return self._is_equal("SELECT task, item, repeat, outcome IS NULL FROM episode WHERE run = ?", run)
+
+    def _is_equal(self, query: str, run: str) -> bool:
+        """Whether a query about a run finds the same rows in both stores."""
+        there = {tuple(row) for row in self._reader.execute(query, (run,)).fetchall()}
+        return there == {tuple(row) for row in self._writer.execute(query, (run,)).fetchall()}
+
+    def _take_over(self, row: tuple[Any, ...]) -> None:
+        """Give a run of the target what the source says of the same episodes: its ending, totals and summaries."""
+        run, status, finished, totals = row[0], row[4], row[7], row[9]
+        spending = (f"SELECT count(*) FROM {table} WHERE run = ?" for table in ("journal", "attempt"))  # noqa: S608
+        if not all(self._is_equal(query, run) for query in spending):
+            totals = None
+        self._writer.execute(
+            "UPDATE run SET status = ?, finished = ?, totals = ? WHERE id = ?", (status, finished, totals, run)
+        )
+        self._writer.execute("DELETE FROM summary WHERE run = ?", (run,))
+        columns = ", ".join(SUMMARY.columns)
+        rows = self._reader.execute(f"SELECT {columns} FROM summary WHERE run = ?", (run,)).fetchall()  # noqa: S608
+        self._target.insert(self._writer, SUMMARY, [tuple(each) for each in rows])
 
     def _write(self, work: Callable[[], Any]) -> Any:
         def once() -> Any:
@@ -321,3 +349,17 @@ class _Copy:
 
         with self._target.errors():
             return patiently(once)
+
+
+_REPLIES = "SELECT run, count(*), 0 FROM journal GROUP BY run"
+_PLAYS = "SELECT run, count(*), count(outcome) FROM episode GROUP BY run"
+
+
+def _count_by_run(connection: Connection, query: str) -> dict[str, tuple[int, int]]:
+    """The two counts of a query, by run."""
+    return {run: (int(first), int(second)) for run, first, second in connection.execute(query).fetchall()}
+
+
+def _that_grew(before: dict[str, tuple[int, int]], after: dict[str, tuple[int, int]]) -> set[str]:
+    """The runs whose counts are not those of before."""
+    return {run for run, counts in after.items() if counts != before.get(run)}
