@@ -145,7 +145,7 @@ def _store(runs: tuple[str, ...], store: StorePlace | None, display: Display) ->
     """Checksums, scores against outcomes, and summaries against scores; of these runs, or of the whole store."""
     with open_stored(store) as engine:
         found = [] if runs else list(verify_file(engine.store))
-        records = [part for run in runs for part in engine.resolver.parts(run)] or list(engine.store.runs.all())
+        records = engine.resolver.parts_of(runs) or list(engine.store.runs.all())
         sound = [one for one in records if not one.damage]
         left_out = [one.id for one in sound if one.instrument not in cards() and one.manifest.card is None]
         past: list[str] = []

@@ -364,7 +364,16 @@ def open_stored(given: StorePlace | None, listener: Listener | None = None) -> I
 def open_engine(given: StorePlace | None, listener: Listener | None = None) -> Iterator[Engine]:
     """An engine on the store that is given, or on the usual one; it is always closed at the end."""
     with Store(store_path(given)) as store, closing(Engine(store, load, listener, stopping_rule)) as engine:
-        yield engine
+        try:
+            yield engine
+        finally:
+            tell_of_upgrade(store)
+
+
+def tell_of_upgrade(store: Store) -> None:
+    """Print what opening a store of the last version changed, if it did."""
+    for sentence in store.database.upgraded:
+        print_text(f"{sentence}.", err=True)
 
 
 def stopping_rule(manifest: Manifest, instrument: Instrument, stored: Callable[[str], StoredRun]) -> StoppingRule:

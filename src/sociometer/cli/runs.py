@@ -7,7 +7,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from sociometer.cli.options import store_option, store_path
+from sociometer.cli.options import store_option, store_path, tell_of_upgrade
 from sociometer.cli.output import SCREEN, Display, TableCommand, display_options, print_line
 from sociometer.core.conversation import SUBJECT
 from sociometer.core.errors import SociometerError, hint
@@ -131,6 +131,7 @@ def _rows(path: StorePlace, most: int | None) -> list[_Row]:
     """All runs; the newest `most` of them with their score."""
     with Store(path) as opened:
         records = list(opened.runs.all())
+        tell_of_upgrade(opened)
         first = 0 if most is None else len(records) - most
         return [
             _Row(

@@ -62,7 +62,7 @@ def _delete(runs: tuple[str, ...], yes: bool, store: StorePlace | None, as_json:
         path = engine.store.path
         known = {name: book.participants(name) for book in study_books(path) for name in book.names() if name in runs}
         people = {name: counted(len(everyone), "participant") for name, everyone in known.items()}
-        records = [part for run in dict.fromkeys(runs) if run not in people for part in engine.resolver.parts(run)]
+        records = engine.resolver.parts_of(run for run in runs if run not in people)
         what = ", ".join(
             [
                 *(f"study {name} with {count} and all they answered" for name, count in people.items()),

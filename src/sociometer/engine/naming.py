@@ -191,7 +191,7 @@ def _typeable(label: str) -> str:
 
 
 def _note_on_weights(name: str, parts: list[RunRecord]) -> str:
-    """That a name stands for weights that nobody can check; empty without an earlier measurement."""
+    """A note that nobody can check whether the weights are the same; empty without an earlier measurement."""
     if not parts:
         return ""
     first = parts[0]

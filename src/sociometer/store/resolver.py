@@ -111,6 +111,14 @@ class Resolver:
             raise SeveralResults(f"several runs fit '{word}': {self._listed(begun)}; give one of them.", begun)
         raise self._unknown(word)
 
+    def parts_of(self, words: Iterable[str]) -> list[RunRecord]:
+        """The runs that several words mean, each once, in the order of the words."""
+        parts: dict[str, RunRecord] = {}
+        for word in words:
+            for part in self.parts(word):
+                parts.setdefault(part.id, part)
+        return list(parts.values())
+
     def subject(self, word: str) -> str:
         """The name of the subject that a word means: its own, or its model's if no other subject has that."""
         names = self._subjects

@@ -99,7 +99,10 @@ class Result(StoredRun):
     """Several parts as one run; each item and repeat counts once."""
 
     def __init__(self, parts: dict[str, tuple[StoredRun, ...]]) -> None:
-        every = sorted({part.id: part for members in parts.values() for part in members}.values(), key=_begun)
+        by_id: dict[str, StoredRun] = {}
+        for members in parts.values():
+            by_id |= {part.id: part for part in members}
+        every = sorted(by_id.values(), key=_begun)
         self._parts = parts
         self._every = every
         order = [task.name for task in every[0].definition.card.task if task.name in parts]

@@ -684,7 +684,9 @@ def read_pairs(viewed: ViewedStore, sides: Sides, order: str, words: str, at: in
             )
         shown = items[start : start + ITEMS]
         played = next((run.members for run in runs if not run.people), ())
-        bodies = {item: body for run in played for item, body in store.episodes.items(run, sides.task, shown).items()}
+        bodies: dict[str, bytes] = {}
+        for part in played:
+            bodies |= store.episodes.items(part, sides.task, shown)
     found = [*leads.values()]
     ahead = sum(lead > 0 for lead in found), sum(lead < 0 for lead in found), found.count(0)
     values = {item: [value_text(table.get(item), sides.measure) for table in tables] for item in shown}

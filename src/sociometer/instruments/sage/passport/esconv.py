@@ -1,8 +1,8 @@
 """ESConv: talks of people in trouble with people who try to support them, with stars for the support.
 
 Read as released: JSON lines in the form of MultiESC (`valid.txt`), and the JSON array of the talks that were rejected
-because the seeker felt no better (`FailedESConv.json`). The stars stand with what the seeker wrote next; they are for
-the support before it. The releases name no people, so each talk is a person of its own.
+because the seeker felt no better (`FailedESConv.json`). The file gives the stars beside what the seeker wrote next;
+they rate the support before it. The releases name no people, so each talk is a person of its own.
 """
 
 import json
